@@ -23,7 +23,7 @@ is_database_file() {
     LOCK LOG "LOG\\.old(\\.$number)?" "$number\\.(ldb|sst)" "$number(-$number)?\\.log(\\.$number)?"
     # MioDB: the pool, what a crash or a repair leaves of it, what a repair says; what names the parts, and whose they
     # are
-    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp(\\.$number)?)?" LOST CHECKPOINT "STORE(\\.tmp|\\.damaged(\\.$number)?)?"
+    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp(\\.$number)?)?" LOST CHECKPOINT READERS "STORE(\\.tmp|\\.damaged(\\.$number)?)?"
     WAL_OWNER "POOL(\\.tmp)?"
     # LevelDB and RocksDB
     CURRENT IDENTITY "(MANIFEST|OPTIONS)-$number(\\.dbtmp)?" "$number\\.(dbtmp|blob)"

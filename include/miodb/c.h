@@ -264,6 +264,14 @@ MIODB_C_EXPORT void miodb_approximate_sizes_cf(struct leveldb_t* db, miodb_colum
                                                const char* const* range_limit_key, const size_t* range_limit_key_len,
                                                uint64_t* sizes);
 
+/* ---- Readers in other processes. DB::OpenReader in miodb/db.h says what they see. ---- */
+
+/* For every call that reads, and for leveldb_close. NULL if an error occurred. */
+MIODB_C_EXPORT struct leveldb_t* miodb_open_reader(const struct leveldb_options_t* options, const char* name,
+                                                   char** errptr);
+/* What reads see from now on is what the database has now. */
+MIODB_C_EXPORT void miodb_refresh(struct leveldb_t* db, char** errptr);
+
 /* ---- Savepoints. DB::CreateSavepoint in miodb/db.h says what they are. ---- */
 
 /* An error, if there is one of this name already. */

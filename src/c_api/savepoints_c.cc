@@ -1,4 +1,4 @@
-// Savepoints in the C API.
+// Savepoints and readers in the C API: other ways to look at a database.
 
 #include <memory>
 #include <string>
@@ -80,5 +80,17 @@ leveldb_t* miodb_open_savepoint(leveldb_t* db, const char* name, size_t namelen,
   });
   return SaveError(errptr, s) ? nullptr : handle.release();
 }
+
+leveldb_t* miodb_open_reader(const leveldb_options_t* options, const char* name, char** errptr) {
+  DCHECK(name != nullptr);
+  std::unique_ptr<leveldb_t> handle;
+  const Status s = miodb::NoThrow(name, [&] {
+    handle = std::make_unique<leveldb_t>();
+    return miodb::DB::OpenReader(RepOf(options), name, &handle->rep);
+  });
+  return SaveError(errptr, s) ? nullptr : handle.release();
+}
+
+void miodb_refresh(leveldb_t* db, char** errptr) { SaveError(errptr, RepOf(db)->Refresh()); }
 
 }  // extern "C"

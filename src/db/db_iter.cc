@@ -125,7 +125,9 @@ class DBIterator final : public Iterator {
     if (context_.newest == nullptr) return Iterator::Refresh();
     if (fork_guard_.InChild()) return Status::IOError("iterator", "its database was opened before fork()");
     return NoThrow("iterator", [this] {
-      ReadPoint point = context_.newest();
+      ReadPoint point;
+      Status s = context_.newest(&point);
+      if (!s.ok()) return s;
       DCHECK(point.state != nullptr && point.sequence <= kMaxSequence);
       versions_ = NewSources(context_, *point.state, options_);
       ranges_.Reset(point.state->RangeSets(), point.sequence);
@@ -134,7 +136,7 @@ class DBIterator final : public Iterator {
       operands_ = Operands(point.now_micros);
       valid_ = false;
       failure_ = Status::OK();
-      return Status::OK();
+      return s;
     });
   }
 

@@ -30,7 +30,7 @@ struct DBIteratorContext {
   const MergeOperator* merge_operator = nullptr;
   Tracer* tracer = nullptr;                     // of seeks and moves; null: none
   OpTimes* times = nullptr;                     // where seeks are timed; null: nowhere
-  std::function<ReadPoint()> newest = nullptr;  // the point that Refresh goes to; null: there is no Refresh
+  std::function<Status(ReadPoint*)> newest = nullptr;  // the point that Refresh goes to; null: there is no Refresh
   uint32_t family = kDefaultFamily;             // whose iterator it is; of another one, its bounds are in the family
 };
 

@@ -10,6 +10,7 @@
 #include "src/db/open_sizes.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
+#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/no_throw.h"
@@ -209,6 +210,7 @@ Status DBImpl::OpenParts() {
   if (s.ok()) s = store_->Keep(StoreState::kInUse);
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = recovery_->Replay();
+  if (s.ok()) context_->pool->EndOpen();
   if (s.ok()) families()->FinishDrops();
   return s;
 }
@@ -238,6 +240,7 @@ void DBImpl::RemoveUnfinished(const std::string& store, bool directory_existed) 
     context_->own_log.reset();
     context_->info_log = context_->options.info_log;
     env->RemoveFile(LogPath(context_->name)).IgnoreError();
+    env->RemoveFile(ReadersPath(context_->name)).IgnoreError();
   }
   if (made_parts || (file_lock_ != nullptr && !directory_existed)) {
     env->UnlockFile(file_lock_).IgnoreError();
@@ -329,7 +332,18 @@ Status DBImpl::MapPool() {
   std::unique_ptr<Pool> pool;
   s = existence == Existence::kPool ? Pool::Open(path, pool_options, &pool) : Pool::Create(path, pool_options, &pool);
   db.pool = std::move(pool);
-  return s;
+  return s.ok() && is_file && !is_volatile ? GuardReaders() : s;
+}
+
+// The page of readers is there from the first open on: one that a reader made later, this process would not see. Where
+// there is no room for it, nobody reads.
+Status DBImpl::GuardReaders() {
+  DbContext& db = *context_;
+  std::unique_ptr<ReaderPage> page;
+  Status s = ReaderPage::Open(ReadersPath(db.name), db.options.file_access, &page);
+  if (s.ok()) db.pool->GuardReaders(std::make_shared<ReaderGuard>(std::move(page)));
+  if (s.IsNoSpace()) db.LogWarning("WARNING: no other process can read until the next open: %s", s.ToString().c_str());
+  return s.IsNoSpace() ? Status::OK() : s;
 }
 
 // Brings the tree to the state that the database had when it was closed, or to that of a new one.

@@ -43,10 +43,12 @@ Status DBImpl::DoAddRegion(const NvmRegion& region) {
     DbLock lock(control_.get());
     s = control_->error();
   }
-  if (s.ok()) s = context_->pool->AddRegion(RegionsOf(with).front());
-  context_->LogStatus(("add region " + region.path).c_str(), s);
+  if (s.ok()) s = store_->Keep(StoreState::kInUse, region.path);
   if (!s.ok()) return s;
+  s = context_->pool->AddRegion(RegionsOf(with).front());
+  context_->LogStatus(("add region " + region.path).c_str(), s);
   context_->LogStatus("STORE", store_->Keep(StoreState::kInUse));  // where a region is can be found out without it
+  if (!s.ok()) return s;
   DbLock lock(control_.get());
   space_->CameFree();
   return s;

@@ -26,6 +26,9 @@ inline std::string LogPath(const std::string& name) { return name + "/LOG"; }
 // Names the database's parts (db/store_file.h).
 inline std::string StorePath(const std::string& name) { return name + "/STORE"; }
 
+// What readers in other processes need of the pool (nvm/reader_page.h).
+inline std::string ReadersPath(const std::string& name) { return name + "/READERS"; }
+
 // In a directory in which a checkpoint is being made (db/checkpoint.h).
 inline std::string CheckpointMarkPath(const std::string& name) { return name + "/CHECKPOINT"; }
 

@@ -11,6 +11,7 @@ namespace {
 
 // Counters that may go down, and those that are highest values: all others only grow.
 constexpr const char* kGauges[] = {"pool-bytes-used",
+                                   "pool-bytes-held",
                                    "pool-bytes-file",
                                    "pool-bytes-capacity",
                                    "pool-bytes-reserved",

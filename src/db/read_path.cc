@@ -173,11 +173,17 @@ ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
   return {std::move(state), ReadSequence(options), db_.WallMicros()};  // after the pin, as in a get
 }
 
+Status ReadPath::NewestPoint(ReadPoint* point) {
+  Status s = sources_->before_read != nullptr ? sources_->before_read() : Status::OK();
+  if (s.ok()) *point = NewReadPoint(ReadOptions());
+  return s;
+}
+
 // A refreshed iterator reads as one that is made without a snapshot.
 Iterator* ReadPath::MakeIterator(const ReadOptions& options, uint32_t family) {
   const auto make = [&](const ReadOptions& bounded) {
     return NewDBIterator({order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer,
-                          db_.statistics.times.get(), [this] { return NewReadPoint(ReadOptions()); }, family},
+                          db_.statistics.times.get(), [this](ReadPoint* point) { return NewestPoint(point); }, family},
                          NewReadPoint(options), bounded);
   };
   return family == kDefaultFamily ? make(options) : NewFamilyIterator(family, options, make);

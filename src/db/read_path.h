@@ -77,6 +77,7 @@ class ReadPath {
   static void PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value);
   static void UnpinState(void* state);
   ReadPoint NewReadPoint(const ReadOptions& options);
+  Status NewestPoint(ReadPoint* point);
 
   template <typename Value>
   std::vector<Status> GetMany(const ReadOptions& options, const std::vector<Slice>& keys, std::vector<Value>* values);

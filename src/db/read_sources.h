@@ -8,7 +8,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
+#include "miodb/status.h"
 #include "src/db/read_state.h"
 #include "src/db/snapshot_list.h"
 
@@ -21,6 +23,9 @@ struct ReadSources {
   // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
   // readers.
   std::atomic<uint64_t> last_sequence{0};
+
+  // Of a reader (reader_db.h): asked before a read begins, so that what it sees is not old. null: nothing is to be done.
+  std::function<Status()> before_read;
 
   // The newest write of those that went unread since the open; 0: none did. Acquire by readers that have pinned a
   // state.

@@ -246,10 +246,11 @@ Status Recovery::Replay() {
 }
 
 // A limit below what is in use could be kept only by refusing every write, which the user would find out later and
-// elsewhere.
+// elsewhere. What only readers in other processes need comes free by itself.
 Status Recovery::CheckRegionLimits() {
   for (int i = 0; i < db_.pool->regions().count(); i++) {
-    const uint64_t limit = db_.pool->space().limit_of(i), used = db_.pool->space().used_in(i);
+    const PoolSpace& space = db_.pool->space();
+    const uint64_t limit = space.limit_of(i), used = space.used_in(i) - space.held_in(i);
     if (limit == 0 || used <= limit) continue;
     const std::string option = i == 0 ? "Options::pool_size" : "its limit in Options::nvm_regions";
     return Status::InvalidArgument(

@@ -358,7 +358,7 @@ Status RemoveRepairFiles(Env* env, const std::string& name) {
   const std::string directory = RepairDirectory(name);
   const std::string store = StorePath(directory);
   Status s = FileLog::Destroy(env, directory, nullptr);
-  for (const std::string& path : {store, store + ".tmp", LockPath(directory)}) {
+  for (const std::string& path : {store, store + ".tmp", LockPath(directory), ReadersPath(directory)}) {
     if (s.ok() && env->FileExists(path)) s = env->RemoveFile(path);
   }
   return s;

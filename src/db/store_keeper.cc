@@ -109,7 +109,7 @@ Status StoreKeeper::CheckPool() {
 Status StoreKeeper::Trust() { return Keeps() && existed() ? SyncStore(db_.options.env, db_.name) : Status::OK(); }
 
 // What an open has found it has synced.
-Status StoreKeeper::Keep(StoreState state) {
+Status StoreKeeper::Keep(StoreState state, const std::string& coming) {
   if (!Keeps()) return Status::OK();
   MutexLock lock(&mutex_);
   store_.state = state;
@@ -117,6 +117,7 @@ Status StoreKeeper::Keep(StoreState state) {
   if (!db_.options.ssd_path.empty()) store_.ssd_path = db_.options.ssd_path;
   store_.directory = RealPath(db_.name);
   if (db_.pool != nullptr && !db_.pool->is_volatile()) store_.regions = RegionsOfStore(*db_.pool);
+  if (!coming.empty()) store_.regions.push_back({Uuid{}, coming});
   if (existed() && store_ == stored_) return Status::OK();
   stored_ = StoreDescriptor();  // whatever fails from here on, the next call writes
   Status s = WriteStore(db_.options.env, db_.name, store_);

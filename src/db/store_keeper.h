@@ -63,8 +63,9 @@ class StoreKeeper {
   // Whether the pool that was opened is the one that STORE names, and no other database's too.
   Status CheckPool();
 
-  // Makes STORE say what there is now, and syncs it.
-  Status Keep(StoreState state);
+  // Makes STORE say what there is now, and syncs it. coming: and where a region is going to be: readers look for it
+  // there as soon as the pool has it.
+  Status Keep(StoreState state, const std::string& coming = "");
 
   // Makes STORE say this of a volatile pool's database (StoreDescriptor). On failure it is as it was, unless *in_doubt
   // is the failure as well: then a crash leaves either.

@@ -64,20 +64,4 @@ Status ViewDb::Refusal() const {
       [this] { return Status::NotSupported(context_->name, "is a view of a savepoint, which nobody can write to"); });
 }
 
-Status ViewDb::CreateColumnFamily(const std::string&, ColumnFamilyHandle** family) {
-  DCHECK(family != nullptr);
-  *family = nullptr;
-  return Refusal();
-}
-
-bool ViewDb::GetProperty(const Slice& property, std::string* value) {
-  DCHECK(value != nullptr);
-  if (property != Slice("miodb.estimate-num-keys")) return false;
-  const Status s = context_->WithMemory([&] {
-    *value = std::to_string(ReadStates::Pin(&sources_->states)->EstimateKeys());
-    return Status::OK();
-  });
-  return s.ok();
-}
-
 }  // namespace miodb

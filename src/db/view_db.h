@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "src/db/db_hooks.h"
-#include "src/db/read_calls.h"
+#include "src/db/read_only_db.h"
 #include "src/db/read_state.h"
 #include "src/version/version_edit.h"
 
@@ -35,51 +35,17 @@ struct ViewState {
   std::map<uint64_t, FamilyEntry> families;  // the same
 };
 
-class ViewDb final : public ReadCalls {
+class ViewDb final : public ReadOnlyDb {
  public:
-  using DB::CompactRange;
-  using DB::DeleteRange;
-  using ReadCalls::GetProperty;
-
   // options: as the user gave them. name: of the database, for messages.
   static Status Make(const Options& options, const std::string& name, const DbHooks& hooks, ViewState state,
                      std::unique_ptr<ViewDb>* view);
   ~ViewDb() override;
 
-  // Of a view there is one property, "miodb.estimate-num-keys", and of a family the two that it has in every database.
-  bool GetProperty(const Slice& property, std::string* value) override;
-
-  // There is nothing that waits to be done.
-  void CompactRange(const Slice*, const Slice*) override {}
-  void CompactRange(ColumnFamilyHandle*, const Slice*, const Slice*) override {}
-  Status Flush() override { return Status::OK(); }
-  Status WaitForIdle() override { return Status::OK(); }
-
-  // Nobody can write to it. A deletion of a range without a handle comes as a batch.
-  Status Write(const WriteOptions&, WriteBatch*) override { return Refusal(); }
-  Status WriteIfUnchanged(const WriteOptions&, WriteBatch*, const std::vector<KeyAsOf>&) override { return Refusal(); }
-  Status Put(const WriteOptions&, const Slice&, const Slice&) override { return Refusal(); }
-  Status Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) override { return Refusal(); }
-  Status Delete(const WriteOptions&, const Slice&) override { return Refusal(); }
-  Status Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) override { return Refusal(); }
-  Status Merge(const WriteOptions&, const Slice&, const Slice&) override { return Refusal(); }
-  Status Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) override { return Refusal(); }
-  Status SingleDelete(const WriteOptions&, const Slice&) override { return Refusal(); }
-  Status SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) override { return Refusal(); }
-  Status DeleteRange(const WriteOptions&, const Slice&, const Slice&) override { return Refusal(); }
-  Status DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) override {
-    return Refusal();
-  }
-  Status CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family) override;
-  Status DropColumnFamily(ColumnFamilyHandle*) override { return Refusal(); }
-  Status StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) override { return Refusal(); }
-  Status EndTrace() override { return Refusal(); }
-  Status AddRegion(const NvmRegion&) override { return Refusal(); }
-
  private:
   ViewDb(const Options& options, const std::string& name, const DbHooks& hooks, ViewState state);
 
-  Status Refusal() const;
+  Status Refusal() const override;
 
   const std::unique_ptr<DbContext> context_;
   const std::unique_ptr<ReadSources> sources_;

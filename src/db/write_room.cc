@@ -183,6 +183,15 @@ Status WritePath::NoRoom(bool* give_up) {
     control_->WakeAll();
     return control_->error();
   }
+  bool came_free = false;
+  {
+    const DbUnlock unlock(control_);
+    came_free = db_.pool->WaitForReaders();
+  }
+  if (came_free) {
+    scheduler_->FoundSpace(true);
+    return Status::OK();
+  }
   *give_up = true;
   if (db_.events != nullptr) {
     db_.events->NoteSpace(SpaceLevel::kFull, db_.pool->free_bytes(), db_.pool->capacity());

@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "src/nvm/pool_names.h"
 #include "src/nvm/pool_regions.h"
+#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
+#include "src/util/no_throw.h"
 #include "src/util/system_random.h"
 
 #if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
@@ -26,6 +30,10 @@
 namespace miodb {
 
 namespace {
+
+// How long an open waits for readers that keep it from space, and how often it looks.
+constexpr uint64_t kOpenPatienceMicros = 3000000;
+constexpr uint64_t kOpenLookMicros = 2000;
 
 // Addresses that had better be free behind a pool, for what it may become and for regions that are added while it is
 // open. Under the thread sanitizer a program has few.
@@ -43,6 +51,7 @@ RegionPlace FirstPlace(const PoolOptions& options, uint64_t addresses) {
   place.room = kRoomBehind;
   place.huge_pages = options.huge_pages;
   place.access = options.access;
+  place.use = options.use;
   return place;
 }
 
@@ -180,11 +189,62 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   s = p->head_.Read();
   if (s.ok()) s = p->further_->Open();
-  if (s.ok()) s = p->head_.Repair();
+  if (s.ok() && options.use == RegionUse::kOwner) s = p->head_.Repair();
   if (!s.ok()) return s;
   CHECK_GT(p->epoch(), 0u);
   *pool = std::move(p);
   return s;
+}
+
+// No extent of a reader's pool is free when it goes: that is the owner's to say.
+Status Pool::Follow(const std::function<RegionPlaces()>& search) {
+  CHECK(options_.use == RegionUse::kReader);
+  Status s;
+  for (int i = 0; s.ok() && i < regions_.count(); i++) s = regions_.at(i).region->Follow();
+  return s.ok() ? further_->Follow(search) : s;
+}
+
+void Pool::GuardReaders(std::shared_ptr<ReaderGuard> guard) {
+  CHECK(guard_ == nullptr && guard != nullptr && options_.use == RegionUse::kOwner);
+  guard_ = std::move(guard);
+}
+
+void Pool::EndClaims() {
+  if (guard_ == nullptr || guard_->WaitUntilSeen()) return;
+  open_patience_micros_.store(kOpenPatienceMicros, std::memory_order_relaxed);  // relaxed: a limit
+  space_.HoldFree([this](PmRef offset, uint64_t size) { guard_->Hold(offset, size); });
+}
+
+// What has no memory to be remembered as free is free again after the next open.
+void Pool::FreePassed() {
+  if (guard_ == nullptr || guard_->held_bytes() == 0) return;
+  NoThrow(path_, [this] {
+    guard_->ForEachPassed([this](PmRef offset, uint64_t size) { space_.FreeHeld(offset, size); });
+    return Status::OK();
+  }).IgnoreError();
+}
+
+bool Pool::WaitForReaders() {
+  if (guard_ == nullptr || guard_->held_bytes() == 0) return false;
+  const uint64_t before = guard_->held_bytes();
+  guard_->WaitUntilPassed();
+  FreePassed();
+  return guard_->held_bytes() < before;
+}
+
+// What an open finds no room for, a reader may be about to let go of.
+bool Pool::WaitInOpen() {
+  const uint64_t left = open_patience_micros_.load(std::memory_order_relaxed);  // relaxed: a limit
+  if (guard_ == nullptr || left == 0) return false;
+  const uint64_t start = NowMicros();
+  const uint64_t before = guard_->held_bytes();
+  while (guard_->held_bytes() == before && NowMicros() - start < left) {
+    std::this_thread::sleep_for(std::chrono::microseconds(kOpenLookMicros));
+    FreePassed();
+  }
+  const uint64_t waited = NowMicros() - start;
+  open_patience_micros_.store(left - std::min(left, waited), std::memory_order_relaxed);  // relaxed: a limit
+  return guard_->held_bytes() < before;
 }
 
 // Sizes are in units from here on: what a caller asks for beyond its bytes is rounding, which belongs to the extent.
@@ -194,7 +254,9 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
   min_size = std::min(RoundToUnit(min_size), size);
   PmRef offset;
   uint64_t taken;
+  FreePassed();
   Status s = space_.Allocate(size, min_size, leave, &offset, &taken);
+  while (s.IsNoSpace() && WaitInOpen()) s = space_.Allocate(size, min_size, leave, &offset, &taken);
   if (!s.ok()) return s;
   DCHECK(taken >= min_size && taken <= size && Readable(offset, taken));
   MIODB_UNPOISON(At(offset), taken);
@@ -220,13 +282,14 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
   if (size == 0 || offset % kExtentUnit != 0 || size % kExtentUnit != 0 || !Readable(offset, size)) {
     return Status::Corruption(path_, where + " lies outside of the pool's " + std::to_string(file_bytes()) + " bytes");
   }
-  Status s = space_.Take(offset, size, where);
+  Status s = options_.use == RegionUse::kOwner ? space_.Take(offset, size, where) : Status::OK();
   if (!s.ok()) return s;
   MakeExtent(offset, size, kind, extent);
   return Status::OK();
 }
 
 bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
+  FreePassed();
   // acquire: as in Release. What came into the free map before is nobody's, but there is no use in judging a pool that
   // nothing more is done with.
   return !reuse_stopped_.load(std::memory_order_acquire) && space_.GiveBackIdle(now_micros, window_micros, reserve);
@@ -235,6 +298,7 @@ bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t re
 // Nameless memory goes with its process, so there is nobody who would want its storage.
 void Pool::GiveBackAll(uint64_t reserve) {
   if (reuse_stopped_.load(std::memory_order_acquire) || is_volatile()) return;  // acquire: as above
+  FreePassed();
   UnpoisonAll();
   space_.GiveBackAll(reserve);
 }
@@ -243,10 +307,12 @@ void Pool::GiveBackAll(uint64_t reserve) {
 void Pool::Release(PmRef offset, uint64_t size) {
   DCHECK(Readable(offset, size));
   // acquire: pairs with StopReuse, which comes before whatever makes that call's caller let go of space.
-  if (reuse_stopped_.load(std::memory_order_acquire)) return;
+  if (reuse_stopped_.load(std::memory_order_acquire) || options_.use == RegionUse::kReader) return;
   MIODB_POISON(At(offset), size);
   try {
-    space_.Free(offset, size);
+    if (guard_ == nullptr) return space_.Free(offset, size);
+    space_.Hold(offset, size);
+    if (!guard_->HoldIfRead(offset, size)) space_.FreeHeld(offset, size);
   } catch (const std::exception&) {
     // Destructors end here. What has no memory to be remembered as free is free again after the next open.
   }

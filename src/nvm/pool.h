@@ -21,6 +21,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@
 namespace miodb {
 
 class PoolRegions;
+class ReaderGuard;
 
 class Pool {
  public:
@@ -60,6 +62,26 @@ class Pool {
   // Opens an existing pool and all regions that it has, with all of its space free; recovery claims what the manifest
   // names. What was read is on its way to the medium: a fence has to come before anything is stored that relies on it.
   static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
+
+  // Of a pool that is read (PoolOptions::use) while another process may write to it: takes up what its files have grown
+  // by, and regions that were added. All extents that anybody claims may overlap those of another moment.
+  // search: asked where to look, if there are some.
+  Status Follow(const std::function<RegionPlaces()>& search);
+
+  // From now on space that comes free waits until no reader in another process needs it. Of an owner's pool.
+  void GuardReaders(std::shared_ptr<ReaderGuard> guard);
+
+  // Recovery has claimed what the manifest names, and nothing was allocated yet: what is free now waits as well, if
+  // readers still look at an older manifest. Until the open ends an allocation for which that leaves no room waits for
+  // them, some seconds in all.
+  void EndClaims();
+  void EndOpen() { open_patience_micros_.store(0, std::memory_order_relaxed); }  // relaxed: a limit
+
+  // Waits a little for readers to pass what waits for them. False: nothing came free.
+  bool WaitForReaders();
+
+  // null: nobody else reads.
+  const std::shared_ptr<ReaderGuard>& guard() const { return guard_; }
 
   // Removes the pool at path and its regions; of DAX devices the first page is cleared
   // if there is a pool or region of it on them. Fails if it is open; OK if there is none. A region that is nowhere is
@@ -164,6 +186,8 @@ class Pool {
 
   Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region);
 
+  void FreePassed();
+  bool WaitInOpen();
   void MakeNew();
   void UnpoisonAll();
   void MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
@@ -177,6 +201,8 @@ class Pool {
   Persist persist_;
   PoolHead head_;
   const std::unique_ptr<PoolRegions> further_;
+  std::shared_ptr<ReaderGuard> guard_;
+  std::atomic<uint64_t> open_patience_micros_{0};
   std::atomic<bool> reuse_stopped_{false};
   bool removed_ = false;
 };

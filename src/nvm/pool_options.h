@@ -13,6 +13,7 @@
 #include "src/format/region_table.h"
 #include "src/numa/placement.h"
 #include "src/nvm/persist_hook.h"
+#include "src/nvm/region_file.h"
 #include "src/nvm/region_finder.h"
 
 namespace miodb {
@@ -35,6 +36,7 @@ struct PoolOptions {
   bool huge_pages = true;
   FileAccess access = FileAccess::kOwner;     // of files that are made
   std::array<uint8_t, kUuidBytes> uuid = {};  // of a new pool; zeros: drawn
+  RegionUse use = RegionUse::kOwner;
   uint64_t secret = 0;  // of a new pool; 0: a random one, as it has to be wherever others choose values
 
   // A number that no pool has drawn before.

@@ -33,16 +33,40 @@ Status PoolRegions::Open() {
   std::vector<RegionEntry> entries;
   Status s = head_.ReadEntries(&entries);
   if (!s.ok()) return s;
-  if (!entries.empty() && set_.first().size() > entries.front().base) {
-    return Status::Corruption(path_, "has " + std::to_string(set_.first().size()) + " bytes, but " +
-                                         RegionName(entries.front()) + " begins at " +
-                                         std::to_string(entries.front().base));
-  }
-  if (!entries.empty()) set_.LimitFirst(entries.front().base);
+  if (!entries.empty()) s = LimitFirst(entries.front());
+  if (!s.ok()) return s;
   std::vector<PoolRegionOptions> found;
   s = Match(entries, &found);
   for (size_t i = 0; s.ok() && i < entries.size(); i++) s = OpenOne(entries[i], found[i]);
   CHECK(!s.ok() || static_cast<size_t>(set_.count()) == 1 + entries.size());
+  return s;
+}
+
+Status PoolRegions::LimitFirst(const RegionEntry& second) {
+  if (set_.first().size() > second.base) {
+    return Status::Corruption(path_, "has " + std::to_string(set_.first().size()) + " bytes, but " +
+                                         RegionName(second) + " begins at " + std::to_string(second.base));
+  }
+  set_.LimitFirst(second.base);
+  return Status::OK();
+}
+
+// Limits and nodes are the owner's. One look at an entry that is being stored may find neither copy, a second one finds
+// the first.
+Status PoolRegions::Follow(const std::function<RegionPlaces()>& search) {
+  CHECK(options_.use == RegionUse::kReader);
+  std::vector<RegionEntry> entries;
+  Status s = head_.ReadEntries(&entries);
+  if (!s.ok()) s = head_.ReadEntries(&entries);
+  if (!s.ok() || entries.size() < static_cast<size_t>(set_.count())) return s;
+  if (set_.count() == 1) s = LimitFirst(entries.front());
+  const RegionPlaces places = search();
+  while (s.ok() && static_cast<size_t>(set_.count()) <= entries.size()) {
+    const RegionEntry& entry = entries[static_cast<size_t>(set_.count()) - 1];
+    PoolRegionOptions found;
+    s = FindRegion(places, head_.uuid(), entry, &found.path);
+    if (s.ok()) s = OpenOne(entry, found);
+  }
   return s;
 }
 
@@ -137,8 +161,11 @@ Status PoolRegions::Map(const RegionEntry& entry, const PoolRegionOptions& optio
   uint64_t largest;
   Status s = RegionFile::LargestSizeOf(options.path, &largest);
   if (!s.ok()) return s;
-  const RegionPlace place{
-      .nodes = options.nodes, .range = set_.first().range(), .offset = entry.base, .huge_pages = options_.huge_pages};
+  const RegionPlace place{.nodes = options.nodes,
+                          .range = set_.first().range(),
+                          .offset = entry.base,
+                          .huge_pages = options_.huge_pages,
+                          .use = options_.use};
   const uint64_t most = options.limit > 0 ? options.limit : std::min(largest, entry.range);
   return Region::Open(options.path, most, options_.persist_mode, region, place);
 }

@@ -20,6 +20,7 @@
 #define MIODB_SRC_NVM_POOL_REGIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ class PoolRegions {
   // Opens all that the header page names.
   Status Open();
 
+  // Of a reader's pool: opens those that the header page has come to name. search: asked where they may be.
+  Status Follow(const std::function<RegionPlaces()>& search);
+
   // Of the options' regions, those that the pool did not have when it was opened or made.
   const std::vector<PoolRegionOptions>& missing() const { return missing_; }
 
@@ -62,6 +66,7 @@ class PoolRegions {
   Status Add(const PoolRegionOptions& options);
 
  private:
+  Status LimitFirst(const RegionEntry& second);
   Status Match(const std::vector<RegionEntry>& entries, std::vector<PoolRegionOptions>* found);
   Status MatchOne(const std::vector<RegionEntry>& entries, const PoolRegionOptions& options,
                   std::vector<PoolRegionOptions>* found, std::vector<PoolRegionOptions>* elsewhere) const;

@@ -325,6 +325,38 @@ Status PoolSpace::Take(PmRef offset, uint64_t size, const std::string& name) {
   return s;
 }
 
+void PoolSpace::Hold(PmRef offset, uint64_t size) {
+  MutexLock lock(&mutex_);
+  Part& part = parts_[regions_.IndexOf(offset)];
+  part.held += size;
+  CHECK_LE(part.held, part.total);
+}
+
+void PoolSpace::FreeHeld(PmRef offset, uint64_t size) {
+  {
+    MutexLock lock(&mutex_);
+    Part& part = parts_[regions_.IndexOf(offset)];
+    CHECK_GE(part.held, size);
+    part.held -= size;
+  }
+  Free(offset, size);
+}
+
+// Holes among it stay known, as they do when it is freed.
+void PoolSpace::HoldFree(const std::function<void(PmRef, uint64_t)>& hold) {
+  MutexLock lock(&mutex_);
+  for (int i = 0; i < count_; i++) {
+    ExtentAllocator::Run run;
+    while (parts_[i].free.LastBelow(UINT64_MAX, &run)) {
+      hold(run.offset, run.size);
+      const bool taken = parts_[i].free.Take(run.offset, run.size);
+      CHECK(taken);
+      parts_[i].held += run.size;
+      NoteTaken(run.offset, run.size);
+    }
+  }
+}
+
 // Of extents whose last reference went. Holes inside, if some could not be filled, are known still.
 void PoolSpace::Free(PmRef offset, uint64_t size) {
   CHECK(regions_.Readable(offset, size));

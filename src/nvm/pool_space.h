@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "miodb/status.h"
@@ -64,6 +65,13 @@ class PoolSpace {
   Status Take(PmRef offset, uint64_t size, const std::string& name);
   void Free(PmRef offset, uint64_t size);
 
+  // What came free and waits for readers: it counts as used until it is freed so.
+  void Hold(PmRef offset, uint64_t size);
+  void FreeHeld(PmRef offset, uint64_t size);
+
+  // Takes all that is free in the files, for hold(offset, size) to keep until it is FreeHeld.
+  void HoldFree(const std::function<void(PmRef, uint64_t)>& hold);
+
   // Has the files grow by one piece, of a step at most, if no free run in them has so many bytes, or as many as are in
   // use. False if that was not needed or not possible.
   bool GrowAhead(uint64_t bytes);
@@ -78,6 +86,7 @@ class PoolSpace {
 
   uint64_t used() const;           // header pages counted
   uint64_t used_in(int i) const;   // by one region
+  uint64_t held_in(int i) const;   // of these, what waits for readers
   uint64_t limit_of(int i) const;  // of one region; 0: what its medium has
   uint64_t capacity() const;       // what all regions may have, as far as is known
   uint64_t free_bytes() const;     // capacity - used
@@ -100,6 +109,7 @@ class PoolSpace {
     uint64_t aside = 0;          // or an allocation leaves them alone
     bool keeps_storage = false;  // the medium takes none back
     uint64_t total = 0;          // bytes of the file that the free map knows of
+    uint64_t held = 0;           // bytes that are used for no other reason than readers
     uint64_t limit = 0;          // most bytes of it, 0: none
   };
 

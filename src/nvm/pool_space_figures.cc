@@ -19,6 +19,12 @@ uint64_t PoolSpace::used_in(int i) const {
   return i < count_ ? UsedIn(i) : 0;
 }
 
+uint64_t PoolSpace::held_in(int i) const {
+  CHECK(i >= 0 && i < kMaxRegions);
+  MutexLock lock(&mutex_);
+  return i < count_ ? parts_[i].held : 0;
+}
+
 uint64_t PoolSpace::limit_of(int i) const {
   CHECK(i >= 0 && i < kMaxRegions);
   MutexLock lock(&mutex_);
@@ -42,6 +48,9 @@ uint64_t PoolSpace::free_bytes() const {
 std::string PoolSpace::DescribeFull() const {
   std::string text =
       "the pool is full: " + std::to_string(used()) + " of " + std::to_string(capacity()) + " bytes in use";
+  uint64_t held = 0;
+  for (int i = 0; i < regions_.count(); i++) held += held_in(i);
+  if (held > 0) text += ", " + std::to_string(held) + " of these for readers in other processes";
   for (int i = 0; i < regions_.count(); i++) {
     const std::string shortage = regions_.at(i).region->DescribeShortage();
     if (!shortage.empty()) text += "; " + shortage;

@@ -58,7 +58,7 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
                     const Place& place) {
   std::unique_ptr<Region> r(new Region(path, place));
   uint64_t size = 0;
-  Status s = r->file_.Open(&size);
+  Status s = r->file_.Open(&size, place.use);
   if (!s.ok()) return s;
   r->SetSize(size);
   s = r->Map(max_size, wanted);
@@ -105,6 +105,11 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
   CHECK(mapping_.base() != nullptr && size() <= mapping_.max_size());
   if (!can_grow()) LimitTo(size());
 
+  // A reader stores nothing, so how stores last is nothing to it.
+  if (mapping_.place().use == RegionUse::kReader) {
+    mode_ = kPersistEmulated;
+    return mapping_.Map(size());
+  }
   if (mapping_.MapSynced()) {
     mode_ = kPersistPmem;
     file_.SetDax();
@@ -118,6 +123,19 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
   // A weaker mode may be asked for on persistent memory too; a file mapped with MAP_SYNC takes it.
   if (wanted == kPersistEmulated || wanted == kPersistFile) mode_ = wanted;
   return CheckBindable(nodes(), file_);
+}
+
+// Addresses beyond the file's end are mapped already, but on hugetlbfs. What its owner cuts off again is named by no
+// state that a reader has pinned.
+Status Region::Follow() {
+  CHECK(mapping_.place().use == RegionUse::kReader);
+  uint64_t now = 0;
+  if (!can_grow()) return Status::OK();
+  Status s = file_.SizeNow(&now);
+  if (s.ok() && now > size()) s = mapping_.Extend(now);
+  if (s.ok() && now > size()) s = mapping_.MapStored(size(), now - size());
+  if (s.ok() && now != size()) SetSize(now);
+  return s;
 }
 
 // Looks at pages of what was just stored or opened: a binding is a wish, and where a page lies the kernel alone

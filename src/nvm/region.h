@@ -115,6 +115,9 @@ class Region {
   // Maps in [offset, offset + size) for reading, in one go.
   void PopulateForReading(uint64_t offset, uint64_t size);
 
+  // Of a reader's region: takes up the size that its file has now.
+  Status Follow();
+
   // As of its file.
   Status SyncFile() { return file_.Sync(); }
   Status Rename(const std::string& to) { return file_.Rename(to); }

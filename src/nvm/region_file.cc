@@ -112,19 +112,28 @@ Status RegionFile::Create(FileAccess access) {
   return s;
 }
 
-// The lock comes before the size, which another database could be changing.
-Status RegionFile::Open(uint64_t* size) {
-  Status s = OpenExisting();
-  if (s.ok()) s = Lock();
-  if (s.ok()) s = Measure(size);
+// The lock comes before the size, which another database could be changing. A reader takes the size that there is, and
+// later the one that there is then.
+Status RegionFile::Open(uint64_t* size, RegionUse use) {
+  Status s = OpenExisting(use);
+  if (s.ok() && use == RegionUse::kOwner) s = Lock();
+  if (s.ok()) s = Measure(size, use);
   return s;
 }
 
+Status RegionFile::SizeNow(uint64_t* size) const {
+  CHECK(fd_ >= 0 && granularity_ > 0);
+  struct stat st;
+  if (fstat(fd_, &st) != 0) return Error("stat");
+  *size = static_cast<uint64_t>(st.st_size) / granularity_ * granularity_;
+  return Status::OK();
+}
+
 // A FIFO, a socket or a folder at the path is refused, and not waited for: others may write into the folder.
-Status RegionFile::OpenExisting() {
+Status RegionFile::OpenExisting(RegionUse use) {
   CHECK(fd_ == -1 && medium_ == nullptr);
   Descriptor fd(-1);
-  Status s = OpenTyped(path_, O_RDWR, FileType::kRegularOrDevice, &fd);
+  Status s = OpenTyped(path_, use == RegionUse::kOwner ? O_RDWR : O_RDONLY, FileType::kRegularOrDevice, &fd);
   fd_ = fd.release();
   CHECK_EQ(s.ok(), fd_ >= 0);
   return s.IsNotFound() ? Status::IOError(path_, strerror(ENOENT)) : s;
@@ -138,13 +147,13 @@ Status RegionFile::Lock() const {
   return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
 }
 
-Status RegionFile::Measure(uint64_t* size) {
+Status RegionFile::Measure(uint64_t* size, RegionUse use) {
   CHECK_GE(fd_, 0);
   struct stat st;
   if (fstat(fd_, &st) != 0) return Error("stat");
   if (S_ISCHR(st.st_mode)) return MeasureDevice(major(st.st_rdev), minor(st.st_rdev), size);
   Status s = FindKind();
-  return s.ok() ? MeasureFile(size) : s;
+  return s.ok() ? MeasureFile(size, use) : s;
 }
 
 // The file system's number tells the kind; whether it is DAX shows only when it is mapped (SetDax).
@@ -167,7 +176,7 @@ Status RegionFile::FindKind() {
 
 // The size is rounded down: what a growth that failed, or a copy that was cut off, left behind the last unit is
 // nobody's. st_blocks counts blocks of 512 bytes, whatever those of the file system are.
-Status RegionFile::MeasureFile(uint64_t* size) {
+Status RegionFile::MeasureFile(uint64_t* size, RegionUse use) {
   CHECK_GT(granularity_, 0u);  // FindKind came before
   struct stat st;
   if (fstat(fd_, &st) != 0) return Error("stat");
@@ -176,6 +185,7 @@ Status RegionFile::MeasureFile(uint64_t* size) {
   }
   *size = static_cast<uint64_t>(st.st_size) / granularity_ * granularity_;
   if (*size < 2 * kPoolHeaderSize) return Status::Corruption(path_, "too short to be a pool");
+  if (use == RegionUse::kReader) return Status::OK();  // what blocks a file has matters to who stores
   return OwnAllBlocks(*size, static_cast<uint64_t>(st.st_blocks) * 512);
 }
 

@@ -39,6 +39,9 @@ PathKind KindOfPath(const std::string& path);
 // The same question, of the path alone, for kAnonymous.
 bool IsAnonymousPath(const std::string& path);
 
+// Who opens a region. One process has it for its own; any number read meanwhile, and never store.
+enum class RegionUse { kOwner, kReader };
+
 class RegionFile {
  public:
   // Not open yet. Errors name the path.
@@ -54,8 +57,11 @@ class RegionFile {
   // Makes the file, which must not exist, empty, locked, and never copied on write.
   Status Create(FileAccess access);
 
-  // Opens what is there, locked. *size: bytes of it, which are its own: none is shared with another file.
-  Status Open(uint64_t* size);
+  // Opens what is there, locked by its owner. *size: bytes of it, which are its own: none is shared with another file.
+  Status Open(uint64_t* size, RegionUse use = RegionUse::kOwner);
+
+  // Of a reader's file: the bytes that it has now.
+  Status SizeNow(uint64_t* size) const;
 
   const std::string& path() const { return path_; }
   RegionKind kind() const { return kind_; }
@@ -131,10 +137,10 @@ class RegionFile {
   static Status Replace(const std::string& path, const std::string& fresh, const std::string& kept);
 
  private:
-  Status OpenExisting();
+  Status OpenExisting(RegionUse use = RegionUse::kOwner);
   Status Lock() const;
-  Status Measure(uint64_t* size);
-  Status MeasureFile(uint64_t* size);
+  Status Measure(uint64_t* size, RegionUse use = RegionUse::kOwner);
+  Status MeasureFile(uint64_t* size, RegionUse use);
   Status MeasureDevice(unsigned major, unsigned minor, uint64_t* size);
   Status FindKind();
   Status WriteInPlace();

@@ -19,7 +19,8 @@ namespace {
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 static_assert(AddressRange::kAlignment % kHugePage == 0 && AddressRange::kAlignment % kRegionAlignment == 0);
 
-constexpr int kProtection = PROT_READ | PROT_WRITE;
+int Protection(RegionUse use) { return use == RegionUse::kOwner ? PROT_READ | PROT_WRITE : PROT_READ; }
+
 constexpr int kSyncedMapping = MAP_SHARED_VALIDATE | MAP_SYNC;
 
 }  // namespace
@@ -97,7 +98,7 @@ bool RegionMapping::MapSynced() { return IsPersistentMemory() && MapWith(kSynced
 bool RegionMapping::IsPersistentMemory() const {
   CHECK_GE(file_.fd(), 0);
   const uint64_t page = file_.kind() == RegionKind::kDevdax ? file_.granularity() : kExtentUnit;
-  void* const mapped = mmap(nullptr, page, kProtection, kSyncedMapping, file_.fd(), 0);
+  void* const mapped = mmap(nullptr, page, Protection(place_.use), kSyncedMapping, file_.fd(), 0);
   if (mapped == MAP_FAILED) return false;
   munmap(mapped, page);
   return true;
@@ -107,7 +108,7 @@ bool RegionMapping::MapWith(int flags, uint64_t offset, uint64_t size) {
   CHECK(base_ != nullptr);
   CHECK_LE(offset + size, place_.range->size() - place_.offset);
   char* const at = base_ + offset;
-  if (mmap(at, size, kProtection, flags | MAP_FIXED, file_.fd(), static_cast<off_t>(offset)) == MAP_FAILED) {
+  if (mmap(at, size, Protection(place_.use), flags | MAP_FIXED, file_.fd(), static_cast<off_t>(offset)) == MAP_FAILED) {
     return false;
   }
   // Where the kernel does not do it, small pages serve as well. A core dump without the pool is one that can be kept.

@@ -42,6 +42,7 @@ struct RegionPlace {
   uint64_t at_open = kAddressesAtOpen;
   bool huge_pages = true;                  // ask for them where the kernel may give them
   FileAccess access = FileAccess::kOwner;  // of the file, if it is made
+  RegionUse use = RegionUse::kOwner;
 };
 
 class RegionMapping {

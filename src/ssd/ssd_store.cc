@@ -7,6 +7,7 @@
 #include <new>
 
 #include "src/api/table_bloom.h"
+#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
@@ -112,6 +113,17 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
   Status s = options.env->LockFile(LockPath(options.ssd_path), &fresh->lock_);
   if (s.ok()) s = fresh->Claim(pool_id);
   if (s.ok()) s = fresh->CheckDirectAccess();
+  if (s.ok()) *store = std::move(fresh);
+  return s;
+}
+
+Status SsdStore::OpenForReader(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
+                               const std::atomic<bool>* has_families) {
+  DCHECK(*store == nullptr);
+  std::unique_ptr<SsdStore> fresh(new SsdStore(options, has_families));
+  OwnerMark mark;
+  Status s = ReadMark(options.env, options.ssd_path, &mark);
+  if (s.ok() && mark.id != pool_id) s = Status::InvalidArgument(options.ssd_path, "is the SSD tier of another pool");
   if (s.ok()) *store = std::move(fresh);
   return s;
 }
@@ -298,11 +310,16 @@ Status SsdStore::ReadRange(SstMeta* meta) const {
   return s;
 }
 
-Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
+// Readers may still look at what the manifest named before.
+Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
+  std::erase_if(files, [&](const auto& file) { return named.count(file.first) > 0; });
+  if (files.empty() || MIODB_MUTATED(kSsdOrphansKept)) return s;
+  const bool seen = guard_ == nullptr || guard_->Passed(guard_->NewTime());
   for (const auto& [number, name] : files) {
-    if (s.ok() && named.count(number) == 0 && !MIODB_MUTATED(kSsdOrphansKept)) s = options_.env->RemoveFile(name);
+    if (!seen) Discard(number);
+    if (seen && s.ok()) s = options_.env->RemoveFile(name);
   }
   return s;
 }
@@ -320,10 +337,12 @@ Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
 }
 
 void SsdStore::Discard(uint64_t number) noexcept {
+  const uint64_t time = guard_ != nullptr ? guard_->NewTime() : 0;
   MutexLock lock(&mutex_);
-  CHECK(std::find(discarded_.begin(), discarded_.end(), number) == discarded_.end());  // a file has one owner
+  CHECK(std::none_of(discarded_.begin(), discarded_.end(),
+                     [&](const Discarded& file) { return file.number == number; }));  // a file has one owner
   try {
-    discarded_.push_back(number);
+    discarded_.push_back({number, time});
   } catch (const std::exception&) {
     // An orphan, until the next open.
   }
@@ -331,16 +350,19 @@ void SsdStore::Discard(uint64_t number) noexcept {
 
 // Who has the table pinned goes on reading the file that is removed. A removal that fails leaves an orphan.
 void SsdStore::RemoveDiscarded() {
-  std::vector<uint64_t> numbers;
+  std::vector<Discarded> files;
   {
     MutexLock lock(&mutex_);
-    numbers.swap(discarded_);
+    const auto waits = [this](const Discarded& file) { return guard_ != nullptr && !guard_->Passed(file.time); };
+    const auto going = std::partition(discarded_.begin(), discarded_.end(), waits);
+    files.assign(going, discarded_.end());
+    discarded_.erase(going, discarded_.end());
   }
-  for (uint64_t number : numbers) {
+  for (const Discarded& file : files) {
     char key[8];
-    EncodeFixed64(key, number);
+    EncodeFixed64(key, file.number);
     tables_->Erase(Slice(key, sizeof(key)));
-    options_.env->RemoveFile(FileName(number)).IgnoreError();
+    options_.env->RemoveFile(FileName(file.number)).IgnoreError();
   }
 }
 

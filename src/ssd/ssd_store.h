@@ -42,6 +42,8 @@
 
 namespace miodb {
 
+class ReaderGuard;
+
 class SsdStore {
  public:
   // Opens or makes the directory ssd_path for the pool with this id. InvalidArgument if the directory holds table files
@@ -49,6 +51,13 @@ class SsdStore {
   // has_families: as KeyOrder.
   static Status Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
                      const std::atomic<bool>* has_families = &kNoFamilies);
+
+  // The same of a directory that another process may have open: nothing in it changes.
+  static Status OpenForReader(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
+                              const std::atomic<bool>* has_families);
+
+  // From now on a file that goes waits until no reader in another process needs it. By the open.
+  void GuardReaders(std::shared_ptr<ReaderGuard> guard) { guard_ = std::move(guard); }
 
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
   static Status Destroy(Env* env, const std::string& path);
@@ -102,8 +111,8 @@ class SsdStore {
   // Reads the first and the last key of a file into a meta that is without them.
   Status ReadRange(SstMeta* meta) const;
 
-  // Removes every table file that is not among these.
-  Status RemoveOrphans(const std::set<uint64_t>& named) const;
+  // Removes every table file that is not among these, or has it wait for readers.
+  Status RemoveOrphans(const std::set<uint64_t>& named);
 
   // Makes a file to be filled. What is written to it is counted and held down to the rate.
   Status NewFile(uint64_t number, std::unique_ptr<WritableFile>* file);
@@ -111,7 +120,7 @@ class SsdStore {
   // Notes that a file is to be removed; by SstFile.
   void Discard(uint64_t number) noexcept;
 
-  // Removes what was noted. What cannot be removed is left to the next RemoveOrphans.
+  // Removes what was noted and no reader needs. What cannot be removed is left to the next RemoveOrphans.
   void RemoveDiscarded();
 
   // ---- Reading
@@ -173,6 +182,12 @@ class SsdStore {
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }  // relaxed: a statistic
 
  private:
+  // A file that is to be removed once readers in other processes have passed this time.
+  struct Discarded {
+    uint64_t number = 0;
+    uint64_t time = 0;
+  };
+
   // Walks that can have something read ahead at a time; others read as they go.
   static constexpr int kReaders = 8;
 
@@ -201,12 +216,14 @@ class SsdStore {
   mutable RecentBlocks recent_;
   mutable HelperThreads readers_{kReaders};  // read ahead
 
+  std::shared_ptr<ReaderGuard> guard_;  // null: nobody else reads
+
   Mutex mark_mutex_;  // held while POOL is replaced
   uint64_t pool_id_ = 0;
   std::atomic<uint64_t> marked_epoch_{0};
 
   Mutex mutex_;
-  std::vector<uint64_t> discarded_ GUARDED_BY(mutex_);
+  std::vector<Discarded> discarded_ GUARDED_BY(mutex_);
 };
 
 }  // namespace miodb

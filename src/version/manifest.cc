@@ -31,15 +31,8 @@ constexpr uint64_t kLeastRoom = kExtentUnit / 8;
 
 }  // namespace
 
-// By offset in the pool, so that a dump of the pool shows the place.
 Status Manifest::Corrupt(uint64_t offset, const std::string& what) const {
-  return Status::Corruption(pool_->path(), "manifest at offset " + std::to_string(offset) + ": " + what);
-}
-
-// The footer keeps its place at the area's end, whatever the records leave.
-uint64_t Manifest::RecordsEnd(const Extent& area) {
-  CHECK_GT(area.size(), kAreaFooterBytes);
-  return area.size() - kAreaFooterBytes;
+  return DamagedManifest(pool_->path(), offset, what);
 }
 
 uint64_t Manifest::Seed() const { return AreaSeed(pool_->secret(), generation_); }
@@ -50,27 +43,6 @@ Status Manifest::Create(const std::string& comparator) {
   CHECK(generation_ == 0 && position_ == 0 && edit_number_ == 0);
   state_.comparator = comparator;
   return pool_->is_volatile() ? Status::OK() : RollOver(state_.Snapshot());
-}
-
-// Records are taken as long as they check, with edit numbers that count from 0.
-Status Manifest::Replay(const Extent& area, uint64_t generation, uint64_t most, ManifestState* state,
-                        uint64_t* position, uint64_t* records) const {
-  DCHECK(*position == 0 && *records == 0);
-  DCHECK_GT(most, 0u);
-  const uint64_t seed = AreaSeed(pool_->secret(), generation);
-  ManifestRecord record;
-  while (*records < most && ReadManifestRecord(area.data(), RecordsEnd(area), *position, seed, &record)) {
-    const uint64_t offset = area.offset() + *position;
-    if (record.edit_number != *records) return Corrupt(offset, "edit out of order");
-    VersionEdit edit;
-    if (!edit.DecodeFrom(record.payload)) return Corrupt(offset, "unknown or damaged edit");
-    Status s = state->Apply(edit);
-    if (!s.ok()) return Corrupt(offset, s.ToString());
-    *position += ManifestRecordBytes(record.payload.size());
-    ++*records;
-    if (!edit.savepoints.empty()) state->PlaceSavepoints({area.offset(), area.size(), generation, *records});
-  }
-  return *records > 0 ? Status::OK() : Corrupt(area.offset(), "snapshot damaged");
 }
 
 // The first record that does not check is the end if it may have been torn, and damage if it was durable once: because
@@ -105,7 +77,10 @@ Status Manifest::Recover() {
   if (s.ok()) s = pool_->Claim(root.manifest_offset, root.manifest_size, ExtentKind::kManifest, &area_);
   if (!s.ok()) return s;
   generation_ = root.generation;
-  s = Replay(*area_, generation_, UINT64_MAX, &state_, &position_, &edit_number_);
+  AreaPosition end;
+  s = ReplayArea(*pool_, {area_->offset(), area_->size(), generation_, UINT64_MAX}, &state_, &end);
+  position_ = end.bytes;
+  edit_number_ = end.records;
   if (s.ok()) s = CheckEnd();
   if (s.ok()) s = ClaimKept();
   if (!s.ok()) return s;
@@ -163,14 +138,12 @@ void Manifest::KeepNamed() noexcept {
 Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state) const {
   const AreaPlace& place = savepoint.area;
   DCHECK(state->tables.empty() && place.records > 0);
-  const auto area =
-      std::find_if(kept_.begin(), kept_.end(), [&](const ExtentRef& kept) { return kept->offset() == place.offset; });
-  CHECK(area != kept_.end());
-  uint64_t position = 0, records = 0;
-  Status s = Replay(**area, place.generation, place.records, state, &position, &records);
-  DCHECK_LE(records, place.records);
-  if (s.ok() && records < place.records) {
-    s = Corrupt(place.offset + position, "edit damaged that savepoint " + savepoint.name + " needs");
+  DCHECK(std::any_of(kept_.begin(), kept_.end(), [&](const auto& kept) { return kept->offset() == place.offset; }));
+  AreaPosition end;
+  Status s = ReplayArea(*pool_, place, state, &end);
+  DCHECK_LE(end.records, place.records);
+  if (s.ok() && end.records < place.records) {
+    s = Corrupt(place.offset + end.bytes, "edit damaged that savepoint " + savepoint.name + " needs");
   }
   return s;
 }

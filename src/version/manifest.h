@@ -38,6 +38,7 @@
 
 #include "src/nvm/pool.h"
 #include "src/util/check.h"
+#include "src/version/area_replay.h"
 #include "src/version/version_edit.h"
 
 namespace miodb {
@@ -73,8 +74,6 @@ class Manifest {
   Status Append(const VersionEdit& edit);
 
  private:
-  Status Replay(const Extent& area, uint64_t generation, uint64_t most, ManifestState* state, uint64_t* position,
-                uint64_t* records) const;
   Status CheckEnd() const;
   Status ClaimKept();
   bool Keeps(const Extent& area) const;
@@ -85,8 +84,7 @@ class Manifest {
   void WriteFooter();
   Status WriteRecord(const std::string& payload);
   void Confirm();
-  static uint64_t RecordsEnd(const Extent& area);
-  uint64_t RecordsEnd() const { return RecordsEnd(*area_); }
+  uint64_t RecordsEnd() const { return AreaRecordsEnd(area_->size()); }
   uint64_t Seed() const;  // of its records
   Status Corrupt(uint64_t offset, const std::string& what) const;
 

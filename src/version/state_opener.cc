@@ -85,6 +85,13 @@ Status StateOpener::OpenFile(const SstPlace& place) {
   return s;
 }
 
+void StateOpener::KeepOnly(const ManifestState& state) {
+  std::erase_if(tables_, [&](const auto& item) { return state.tables.count(item.first) == 0; });
+  std::erase_if(files_, [&](const auto& item) { return state.files.count(item.first) == 0; });
+  std::erase_if(records_, [](const auto& item) { return item.second.use_count() == 1; });
+  DCHECK(tables_.size() <= state.tables.size() && files_.size() <= state.files.size());
+}
+
 Status StateOpener::Open(const ManifestState& state) {
   for (const auto& [number, place] : state.tables) {
     Status s = OpenTable(place);

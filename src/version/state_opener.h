@@ -36,6 +36,9 @@ class StateOpener {
   // Tables and files of a state, as far as they are not open yet.
   Status Open(const ManifestState& state);
 
+  // Closes what the state does not name. Extents that somebody else still has stay known.
+  void KeepOnly(const ManifestState& state);
+
   const TableMap& tables() const { return tables_; }
   const FileMap& files() const { return files_; }
 

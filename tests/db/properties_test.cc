@@ -26,6 +26,7 @@ constexpr const char* kCounters[] = {
     "nvm-lines-flushed",
     "nvm-fences",
     "pool-bytes-used",
+    "pool-bytes-held",
     "pool-bytes-file",
     "pool-bytes-given-back",
     "live-bytes",

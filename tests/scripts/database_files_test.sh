@@ -12,7 +12,7 @@ source "$MIODB_ROOT/test_sh/lib.sh"
 # shellcheck source=test_sh/bench_lib.sh
 source "$MIODB_ROOT/test_sh/bench_lib.sh"
 
-files=(LOCK LOG CHECKPOINT LOG.old LOG.old.1700000000123456 LOST STORE STORE.tmp WAL_OWNER POOL POOL.tmp
+files=(LOCK LOG CHECKPOINT READERS LOG.old LOG.old.1700000000123456 LOST STORE STORE.tmp WAL_OWNER POOL POOL.tmp
   pool pool.tmp pool.tmp.2 pool.repaired pool.repaired.tmp pool.damaged pool.damaged.2
   000001.log 000018-8192.log 000018-65536.log 1234567.log 000012.sst 000012.ldb 000012.dbtmp 000012.blob
   CURRENT IDENTITY MANIFEST-000004 OPTIONS-000007 OPTIONS-000007.dbtmp)

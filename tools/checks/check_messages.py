@@ -33,7 +33,9 @@ PLAIN = ('NotFound', 'Busy', 'MergeInProgress')  # kinds whose few messages need
 # How many errors a file makes of variables alone: what the system says, or texts that stand elsewhere in the sources.
 PASSED_ON = {
     'src/db/log_files.cc': 1,
+    'src/db/log_follower.cc': 1,
     'src/db/places.cc': 1,
+    'src/db/reader_follower.cc': 1,
     'src/db/repair.cc': 1,
     'src/db/repair_store.cc': 1,
     'src/db/write_room.cc': 1,

@@ -62,6 +62,14 @@ std::string OpenOptions::Make(const std::string& directory, Options* options) co
 }
 
 std::unique_ptr<DB> OpenOptions::Open(const Call& call, const std::string& directory) const {
+  return OpenBy(DB::Open, call, directory);
+}
+
+std::unique_ptr<DB> OpenOptions::OpenReader(const Call& call, const std::string& directory) const {
+  return OpenBy(DB::OpenReader, call, directory);
+}
+
+std::unique_ptr<DB> OpenOptions::OpenBy(OpenCall open, const Call& call, const std::string& directory) const {
   Options options;
   const std::string problem = Make(directory, &options);
   if (!problem.empty()) {
@@ -69,7 +77,7 @@ std::unique_ptr<DB> OpenOptions::Open(const Call& call, const std::string& direc
     return nullptr;
   }
   DB* db = nullptr;
-  const Status s = DB::Open(options, directory, &db);
+  const Status s = open(options, directory, &db);
   if (!s.ok()) Fail(call, s);
   return std::unique_ptr<DB>(db);
 }
@@ -79,8 +87,9 @@ void StoreCommand::AddOptions(OptionTable* options) {
   open_.AddOptions(options, MayCreate());
 }
 
-int StoreCommand::Run(const Call& call) {
-  const std::unique_ptr<DB> db = open_.Open(call, call.operands[0]);
+int StoreCommand::Run(const Call& call) { return RunOn(open_.Open(call, call.operands[0]), call); }
+
+int StoreCommand::RunOn(std::unique_ptr<DB> db, const Call& call) {
   if (db == nullptr) return kFailed;
   Call rest = call;
   rest.operands.erase(rest.operands.begin());
@@ -90,6 +99,11 @@ int StoreCommand::Run(const Call& call) {
 void ReadCommand::AddOwnOptions(OptionTable* options) {
   AddReadOptions(options);
   options->Maybe("savepoint", "NAME", &savepoint_, "read this savepoint, and not what the database has now");
+  options->Switch("reader", &reader_, "read beside the process that has the database open, and create nothing");
+}
+
+int ReadCommand::Run(const Call& call) {
+  return reader_ ? RunOn(open().OpenReader(call, call.operands[0]), call) : StoreCommand::Run(call);
 }
 
 int ReadCommand::RunOn(DB* db, const Call& call) {

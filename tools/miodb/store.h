@@ -25,10 +25,15 @@ class OpenOptions {
   // wrong with that, or nothing.
   std::string Make(const std::string& directory, Options* options) const;
 
-  // Opens it. null: it could not be, which was said.
+  // Opens it, or a reader of it. null: it could not be, which was said.
   std::unique_ptr<DB> Open(const Call& call, const std::string& directory) const;
+  std::unique_ptr<DB> OpenReader(const Call& call, const std::string& directory) const;
 
  private:
+  using OpenCall = Status (*)(const Options& options, const std::string& name, DB** db);
+
+  std::unique_ptr<DB> OpenBy(OpenCall open, const Call& call, const std::string& directory) const;
+
   bool create_ = false;
   std::string merge_operator_;
   std::vector<std::string> settings_;
@@ -38,7 +43,7 @@ class OpenOptions {
 class StoreCommand : public Command {
  public:
   void AddOptions(OptionTable* options) final;
-  int Run(const Call& call) final;
+  int Run(const Call& call) override;
 
   virtual void AddOwnOptions(OptionTable*) {}
   // The operands are those behind the database.
@@ -46,6 +51,8 @@ class StoreCommand : public Command {
 
  protected:
   virtual bool MayCreate() const { return false; }
+  int RunOn(std::unique_ptr<DB> db, const Call& call);  // null: what could not be opened
+  const OpenOptions& open() const { return open_; }
 
  private:
   OpenOptions open_;
@@ -54,9 +61,10 @@ class StoreCommand : public Command {
 // What to do where a savepoint is not there.
 inline constexpr char kListsSavepoints[] = "\"miodb savepoint DATABASE list\" shows which there are.";
 
-// A verb that reads a database, or a savepoint of it.
+// A verb that reads a database, also beside the process that has it open, or a savepoint of it.
 class ReadCommand : public StoreCommand {
  public:
+  int Run(const Call& call) final;
   void AddOwnOptions(OptionTable* options) final;
   int RunOn(DB* db, const Call& call) final;
 
@@ -65,7 +73,10 @@ class ReadCommand : public StoreCommand {
   virtual int Read(DB* db, const Call& call) = 0;
 
  private:
+  using StoreCommand::RunOn;
+
   std::optional<std::string> savepoint_;
+  bool reader_ = false;
 };
 
 // Which keys a verb is about.

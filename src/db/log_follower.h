@@ -1,0 +1,69 @@
+// LogFollower: memtables over the log chunks of a pool that another process may be writing to.
+//
+// A chunk that is full has an index and is taken up by it, as a recovery does; of others the frames are inserted, one
+// after the other, as far as they check and follow. What was written by one call is in one frame, so what there is up
+// to the last frame is what the database had at some moment.
+//
+// Threads: one; memtables are read by any, up to the last sequence that they were told.
+// What a crash of the owner leaves: the frames up to the first that does not check, as its recovery will find them.
+
+#ifndef MIODB_SRC_DB_LOG_FOLLOWER_H_
+#define MIODB_SRC_DB_LOG_FOLLOWER_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "src/db/db_context.h"
+#include "src/db/read_state.h"
+#include "src/log/frame_reader.h"
+#include "src/log/log_chunk_place.h"
+#include "src/version/version_edit.h"
+
+namespace miodb {
+
+class LogFollower {
+ public:
+  // The context has the pool and the blocks, and outlives this.
+  explicit LogFollower(const DbContext& db) : db_(db) {}
+  LogFollower(const LogFollower&) = delete;
+  LogFollower& operator=(const LogFollower&) = delete;
+
+  // Goes over to the chunks of a state: those that it does not name are in its tables by now.
+  Status SetChunks(const ManifestState& state);
+
+  // Reads what has come. Corruption if a frame has records that this version does not know.
+  Status Follow();
+
+  // Up to this write everything is in the memtables, or in the tables of the state.
+  uint64_t last_sequence() const { return last_sequence_; }
+
+  // Those that have something, newest first. The first may get more, and no other.
+  std::vector<MemTableRef> MemTables() const;
+
+ private:
+  struct Chunk {
+    LogChunkPlace place;
+    ExtentRef extent;
+    uint64_t position = 0;        // behind the last frame that was read, or passed over
+    uint64_t first_sequence = 0;  // of what the memtable has
+    MemTableRef memtable;         // null: nothing of it is needed
+  };
+
+  MemTableRef NewMemTable(const Chunk& chunk) const;
+  void Begin(Chunk* chunk);
+  Status Insert(const FrameView& frame, Chunk* chunk);
+  bool TakeUpByIndex(Chunk* chunk, Status* s);
+  Status Read(Chunk* chunk);
+
+  const DbContext& db_;
+  // By id. Their age is that of what they have: a large frame gets a chunk of its own, with a higher id than those that
+  // wait to be used.
+  std::map<uint64_t, Chunk> chunks_;
+  uint64_t last_sequence_ = 0;
+  uint64_t inserted_ = 0;  // the last write that a memtable got, of a frame that may not be whole yet
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_LOG_FOLLOWER_H_

@@ -1,0 +1,26 @@
+// What a database that only reads answers by itself.
+
+#include "src/db/read_only_db.h"
+
+#include "src/db/db_context.h"
+#include "src/db/read_sources.h"
+
+namespace miodb {
+
+Status ReadOnlyDb::CreateColumnFamily(const std::string&, ColumnFamilyHandle** family) {
+  DCHECK(family != nullptr);
+  *family = nullptr;
+  return Refusal();
+}
+
+bool ReadOnlyDb::GetProperty(const Slice& property, std::string* value) {
+  DCHECK(value != nullptr);
+  if (property != Slice("miodb.estimate-num-keys")) return false;
+  const Status s = reads().context->WithMemory([&] {
+    *value = std::to_string(ReadStates::Pin(&reads().sources->states)->EstimateKeys());
+    return Status::OK();
+  });
+  return s.ok();
+}
+
+}  // namespace miodb

@@ -1,0 +1,255 @@
+// From the pool of a database that another process may have open to the sources of reads.
+
+#include "src/db/reader_follower.h"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "src/api/comparator_check.h"
+#include "src/db/file_names.h"
+#include "src/db/places.h"
+#include "src/db/region_places.h"
+#include "src/db/store_file.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Room for the trees over what is in the log and in no full chunk.
+constexpr size_t kBlockBytes = 64 * 1024;
+
+// As many levels as any database may have, so that all have a place.
+constexpr int kLevels = static_cast<int>(kMaxLevels) + 1;
+
+Status Replaced(const std::string& path) {
+  return Status::IOError(path, "was removed or replaced since the reader was opened: open a new one");
+}
+
+// What a reader can follow is in the pool, which the other process has in a file.
+Status CheckStore(const Options& options, const std::string& name, const StoreDescriptor& store) {
+  if (store.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name), kMakingCutOff);
+  if (store.pool == Uuid{}) {
+    return Status::NotSupported(name, "its pool is anonymous memory, which no other process sees");
+  }
+  if (store.log.in_use) {
+    return Status::NotSupported(name, "its log is in files, which a reader does not follow: Options::log_mode");
+  }
+  return CheckPlaces(options, name, store);
+}
+
+// The owner makes the page. Where this process cannot write to the file system there is none.
+Status OpenPage(const std::string& name, std::unique_ptr<ReaderPage>* page) {
+  if (::access(name.c_str(), W_OK) != 0 && errno == EROFS) return Status::OK();
+  return ReaderPage::OpenExisting(ReadersPath(name), page);
+}
+
+}  // namespace
+
+// Places of regions are hints, which STORE has.
+RegionPlaces ReaderFollower::Search() const { return PlacesOfRegions(db_.options, db_.name); }
+
+// Marks come before what they are of is read: what is replaced in between is found out by the first look.
+Status ReaderFollower::Open() {
+  const std::string pool = PoolPath(db_.options, db_.name);
+  FileMark store_mark;
+  StoreDescriptor store;
+  Status s = MarkOf(StorePath(db_.name), &store_mark);
+  if (s.ok()) s = ReadStore(db_.options.env, db_.name, &store);
+  if (s.IsNotFound()) {
+    return Status::InvalidArgument(db_.name, "holds no database: it has no file STORE");
+  }
+  if (s.ok()) s = CheckStore(db_.options, db_.name, store);
+  if (s.ok()) s = MarkOf(pool, &pool_mark_);
+  std::unique_ptr<ReaderPage> page;
+  if (s.ok()) s = OpenPage(db_.name, &page);
+  if (!s.ok()) return s;
+  pins_ = std::make_shared<ReaderPins>(std::move(page));
+  s = pins_->Enter();
+  if (s.ok() && !pins_->has_page()) s = KeepOwnersOut(pool);
+  if (s.ok()) s = OpenPool(pool);
+  if (s.ok() && MakeUuid(db_.pool->uuid()) != store.pool) {
+    s = Status::InvalidArgument(db_.pool->path(), "is another pool than " + StorePath(db_.name) + " names");
+  }
+  if (s.ok() && !store.ssd_path.empty()) s = OpenTier(store);
+  if (!s.ok()) return s;
+  db_.blocks = std::make_unique<BlockPool>(kBlockBytes, 0);
+  {
+    const MutexLock lock(&mutex_);
+    store_mark_ = store_mark;
+    manifest_ = std::make_unique<ManifestReader>(db_.pool.get());
+    log_ = std::make_unique<LogFollower>(db_);
+  }
+  return Look(Depth::kLog);
+}
+
+// What may change of a pool says nothing: it is written to all the time.
+Status ReaderFollower::MarkOf(const std::string& path, FileMark* mark) {
+  DCHECK(mark != nullptr);
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return PosixError(path, errno);
+  *mark = {info.st_dev, info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  return Status::OK();
+}
+
+// The tier that STORE names is opened, whether the options name it or not.
+Status ReaderFollower::OpenTier(const StoreDescriptor& store) {
+  DCHECK(db_.ssd == nullptr);
+  Options options = db_.options;
+  options.ssd_path = store.ssd_path;
+  std::unique_ptr<SsdStore> tier;
+  Status s = SsdStore::OpenForReader(options, PoolIdOf(store.pool), &tier, db_.families.has_families());
+  db_.ssd = std::move(tier);
+  return s;
+}
+
+// Step 0. A repair, or one that has made the database anew, leaves other files under the same names.
+Status ReaderFollower::CheckSame() {
+  FileMark pool, store;
+  const std::string pool_path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
+  if (!MarkOf(pool_path, &pool).ok() || pool.inode != pool_mark_.inode || pool.device != pool_mark_.device) {
+    return Replaced(pool_path);
+  }
+  if (!pins_->IsAt(ReadersPath(db_.name))) return Replaced(ReadersPath(db_.name));
+  if (!MarkOf(store_path, &store).ok()) return Replaced(store_path);
+  if (store == store_mark_) return Status::OK();
+  StoreDescriptor now;
+  Status s = ReadStore(db_.options.env, db_.name, &now);
+  if (s.ok()) s = CheckStore(db_.options, db_.name, now);
+  if (!s.ok()) return s;
+  const bool same = now.pool == MakeUuid(db_.pool->uuid()) && now.ssd_path.empty() == (db_.ssd == nullptr) &&
+                    (db_.ssd == nullptr || now.ssd_path == db_.ssd->path());
+  if (!same) return Replaced(store_path);
+  store_mark_ = store;
+  return s;
+}
+
+// Others may write to the same file through another mount, and would not know what this reader needs.
+Status ReaderFollower::KeepOwnersOut(const std::string& path) {
+  Descriptor pool(-1);
+  Status s = OpenTyped(path, O_RDONLY, FileType::kRegular, &pool);
+  if (!s.ok()) return s;
+  if (::flock(pool.get(), LOCK_SH | LOCK_NB) != 0) {
+    return Status::NotSupported(path, "is written to, and READERS cannot be: mount it so that it can");
+  }
+  nobody_writes_.Swap(&pool);
+  return s;
+}
+
+Status ReaderFollower::OpenPool(const std::string& path) {
+  Pool::Options options;
+  options.use = RegionUse::kReader;
+  options.search = Search();
+  options.huge_pages = db_.options.nvm_huge_pages;
+  std::unique_ptr<Pool> pool;
+  Status s = Pool::Open(path, options, &pool);
+  db_.pool = std::move(pool);
+  return s;
+}
+
+// Steps 2 and 3. The manifest is asked once more after a failure: what is damaged stays so.
+Status ReaderFollower::Follow(uint64_t time) {
+  for (;;) {
+    Status s = db_.pool->Follow([this] { return Search(); });
+    if (s.ok()) s = manifest_->Follow();
+    // What the manifest names may lie in what the files have grown by since.
+    if (s.ok()) s = db_.pool->Follow([this] { return Search(); });
+    if (!s.ok()) return s;
+    if (version_ != nullptr && manifest_->edits() == edits_) {
+      version_->hold->Raise(time);
+      return s;
+    }
+    const uint64_t edits = manifest_->edits();
+    s = OpenVersion(time);
+    if (s.ok()) {
+      edits_ = edits;
+      return s;
+    }
+    const Status more = manifest_->Follow();
+    if (!more.ok() || manifest_->edits() == edits) return s;
+  }
+}
+
+Status ReaderFollower::OpenVersion(uint64_t time) {
+  const ManifestState& state = manifest_->state();
+  Status s = CheckComparator(*db_.order.comparator(), state.comparator, db_.pool->path());
+  if (!s.ok()) return s;
+  if (state.has_families() && !db_.families.HasFamilies()) FamilyGate::Closed(&db_.families).SetHasFamilies();
+  if (opener_ == nullptr) {
+    opener_ = std::make_unique<StateOpener>(db_.pool.get(), db_.order, db_.ssd.get(), db_.options.paranoid_checks);
+  }
+  opener_->KeepOnly(state);
+  s = opener_->Open(state);
+  if (!s.ok()) return s;
+  auto held = std::make_shared<HeldVersion>();
+  held->hold = pins_->NewHold(time);
+  const VersionShape shape{db_.order, kLevels, db_.ssd.get(), db_.ssd != nullptr ? size_t{kMaxSsdLevels} : 0};
+  s = BuildVersion(shape, db_.pool->path(), state, opener_->tables(), opener_->files(), &held->version);
+  if (s.ok()) s = log_->SetChunks(state);
+  if (s.ok()) version_ = std::move(held);
+  return s;
+}
+
+// Of a state with the same tables and the same memtables nothing need be told but the sequence.
+void ReaderFollower::Publish() {
+  std::vector<MemTableRef> memtables = log_->MemTables();
+  std::unique_ptr<ReadState> state;
+  if (memtables != published_ || version_ != published_version_) {
+    std::vector<MemTableRef> sealed = memtables;
+    MemTableRef newest;
+    if (sealed.empty()) {
+      newest = std::make_shared<MemTable>(db_.order, db_.blocks.get(), 0, db_.pool->secret());
+    } else {
+      newest = sealed.front();
+      sealed.erase(sealed.begin());
+    }
+    state = std::make_unique<ReadState>(std::move(newest), std::move(sealed),
+                                        VersionRef(version_, version_->version.get()));
+  }
+  DCHECK_GE(log_->last_sequence(), sources_->last_sequence.load(std::memory_order_relaxed));  // relaxed: one thread
+  sources_->last_sequence.store(log_->last_sequence(), std::memory_order_release);            // release: as by a leader
+  if (state == nullptr) return;
+  sources_->states.Publish(std::move(state));
+  published_ = std::move(memtables);
+  published_version_ = version_;
+}
+
+// Step 4. An edit makes a family before a frame has a key of it. Under an order of the user's such keys are compared in
+// another way once there are families, so what was read of the log is read anew.
+Status ReaderFollower::FollowLog(uint64_t time) {
+  Status s = log_->Follow();
+  if (!s.ok() || db_.families.HasFamilies()) return s;
+  s = Follow(time);
+  if (!s.ok() || !db_.families.HasFamilies()) return s;
+  log_ = std::make_unique<LogFollower>(db_);
+  s = log_->SetChunks(manifest_->state());
+  return s.ok() ? log_->Follow() : s;
+}
+
+Status ReaderFollower::Look(Depth depth) {
+  const MutexLock lock(&mutex_);
+  CHECK(manifest_ != nullptr);
+  const uint64_t time = pins_->Now();
+  Status s = CheckSame();
+  if (s.ok()) s = Follow(time);
+  if (s.ok() && depth == Depth::kLog) s = FollowLog(time);
+  if (s.ok()) Publish();
+  sources_->states.Reclaim();  // what only they had need not be kept until the next edit
+  return s;
+}
+
+std::map<uint64_t, FamilyEntry> ReaderFollower::families() {
+  const MutexLock lock(&mutex_);
+  return manifest_->state().families;
+}
+
+uint64_t ReaderFollower::next_family() {
+  const MutexLock lock(&mutex_);
+  return manifest_->state().next_family;
+}
+
+}  // namespace miodb

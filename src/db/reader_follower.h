@@ -1,0 +1,109 @@
+// ReaderFollower: keeps what a reader sees up with a database that another process writes to.
+//
+// One look, step by step:
+//
+//   0 See whether the database is still what was opened: the same files under their names, and STORE as it was, or
+//     saying nothing that a reader could not follow.
+//   1 Read the clock of the page of readers. What comes free from now on stays until a later look.
+//   2 Take up what the pool's files have grown by; read the manifest as far as it goes.
+//   3 If there are new edits: open the tables that are new, and make a version. A table that cannot be opened while the
+//     manifest goes on was dropped meanwhile, so it is all done again.
+//   4 Read the log behind what was read before. While nobody reads this is left out: what is flushed meanwhile need
+//     never be read as a log. As long as there are no column families the manifest is read once more: the first one may
+//     have come in between, and keys of it are no keys of the default family.
+//   5 Raise the sequence up to which reads see, then publish the state: the one before has a part of what comes, by
+//     whole frames, and the new one may lack what the old sequence sees.
+//
+// A state has the tables of one edit, and of the log all up to the sequence; so what reads see is what the database had
+// at some moment, and later looks see no less.
+//
+// Threads: Open by one; Look by any, one at a time. Ownership: the context, whose pool it sets, and the sources outlive
+// it.
+
+#ifndef MIODB_SRC_DB_READER_FOLLOWER_H_
+#define MIODB_SRC_DB_READER_FOLLOWER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "src/db/db_context.h"
+#include "src/db/log_follower.h"
+#include "src/db/read_sources.h"
+#include "src/db/reader_pins.h"
+#include "src/format/store_descriptor.h"
+#include "src/util/mutex.h"
+#include "src/util/posix_file.h"
+#include "src/version/manifest_reader.h"
+#include "src/version/version_shape.h"
+
+namespace miodb {
+
+class ReaderFollower {
+ public:
+  // How far a look goes.
+  enum class Depth { kTables, kLog };
+
+  ReaderFollower(DbContext* db, ReadSources* sources) : db_(*db), sources_(sources) { CHECK(sources != nullptr); }
+  ReaderFollower(const ReaderFollower&) = delete;
+  ReaderFollower& operator=(const ReaderFollower&) = delete;
+
+  // Finds the database, maps its pool, and takes the first look.
+  Status Open();
+
+  // Brings what reads see up to date. After an error it is as it was.
+  Status Look(Depth depth) EXCLUDES(mutex_);
+
+  // The families of the state that was published last.
+  std::map<uint64_t, FamilyEntry> families() EXCLUDES(mutex_);
+  uint64_t next_family() EXCLUDES(mutex_);
+
+ private:
+  // A version, and what keeps the owner of the pool from using its space again.
+  struct HeldVersion {
+    VersionRef version;
+    std::shared_ptr<ReaderPins::Hold> hold;
+  };
+
+  // Which file has a name, and what of it changes when it is written.
+  struct FileMark {
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    int64_t seconds = 0;
+    int64_t nanos = 0;
+
+    bool operator==(const FileMark&) const = default;
+  };
+
+  static Status MarkOf(const std::string& path, FileMark* mark);
+  Status OpenPool(const std::string& path);
+  Status OpenTier(const StoreDescriptor& store);
+  Status CheckSame() REQUIRES(mutex_);
+  Status FollowLog(uint64_t time) REQUIRES(mutex_);
+  Status KeepOwnersOut(const std::string& path);
+  RegionPlaces Search() const;
+  Status Follow(uint64_t time) REQUIRES(mutex_);
+  Status OpenVersion(uint64_t time) REQUIRES(mutex_);
+  void Publish() REQUIRES(mutex_);
+
+  DbContext& db_;
+  ReadSources* const sources_;
+  std::shared_ptr<ReaderPins> pins_;
+  Descriptor nobody_writes_{-1};  // keeps owners out, where there is no page
+  FileMark pool_mark_;            // by device and inode alone
+
+  Mutex mutex_;
+  FileMark store_mark_ GUARDED_BY(mutex_);
+  std::unique_ptr<ManifestReader> manifest_ GUARDED_BY(mutex_);
+  std::unique_ptr<StateOpener> opener_ GUARDED_BY(mutex_);
+  std::unique_ptr<LogFollower> log_ GUARDED_BY(mutex_);
+  std::shared_ptr<const HeldVersion> version_ GUARDED_BY(mutex_);  // null before the first look
+  uint64_t edits_ GUARDED_BY(mutex_) = 0;                          // of the version
+  std::vector<MemTableRef> published_ GUARDED_BY(mutex_);          // memtables
+  std::shared_ptr<const HeldVersion> published_version_ GUARDED_BY(mutex_);
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_READER_FOLLOWER_H_
