@@ -33,6 +33,9 @@
 // the source and leave it in the copy: write with sync, or make the copy anew when GetUpdatesSince says
 // InvalidArgument.
 //
+// A reader (DB::OpenReader) gives the stream in another process. It goes as far as what the reader sees: DB::Refresh
+// before Next.
+//
 // Threads: one at a time. The iterator is deleted before the database.
 
 #ifndef MIODB_INCLUDE_UPDATES_H_

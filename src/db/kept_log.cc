@@ -31,23 +31,12 @@ class Search {
     return Take({chunk.id, chunk.extent, chunk.capacity, chunk.first_sequence, begin_ - 1});
   }
 
-  // The rest of the log, which goes up to what was looked at, or is none. One pass, as nobody waits for a sort of them.
-  // A write that is in a gap of it, which only a foreign hand makes, is not found.
+  // The rest of the log, which goes up to what was looked at, or is none.
   void LookInto(const std::map<uint64_t, KeptChunk>& kept, const ChunkExtents& extents) {
-    const KeptChunk* hit = nullptr;
-    uint64_t after = begin_, end = 0;
-    for (const auto& [id, chunk] : kept) {
-      if (chunk.first_sequence > sequence_) after = std::min(after, chunk.first_sequence);
-      end = std::max(end, chunk.last_sequence + 1);
-      if (chunk.first_sequence <= sequence_ && sequence_ <= chunk.last_sequence) hit = &chunk;
-    }
-    if (end != begin_) return;
+    const KeptChunk* const hit = FindKept(kept, sequence_, &begin_);
     const auto extent = hit != nullptr ? extents.find(hit->id) : extents.end();
-    if (extent != extents.end()) {
-      Take({hit->id, extent->second, hit->bytes, hit->first_sequence, hit->last_sequence});
-    } else if (hit == nullptr) {
-      begin_ = after;
-    }
+    if (extent == extents.end()) return;
+    Take({hit->id, extent->second, hit->bytes, hit->first_sequence, hit->last_sequence});
   }
 
   bool found() const { return begin_ <= sequence_; }
@@ -176,10 +165,7 @@ Status KeptLog::FindPart(uint64_t sequence, LogPart* part) const {
     if (!ends) look_into(*memtable);
   }
   if (!ends) search.LookInto(tree_->versions->manifest().kept, tree_->versions->kept());
-  if (search.found()) return Status::OK();
-  return Status::NotFound("write " + std::to_string(sequence) + " is in the log no more",
-                          "the oldest there is " + std::to_string(search.oldest()) +
-                              "; make the copy anew from a checkpoint, and hold more log with keep_log_bytes");
+  return search.found() ? Status::OK() : NoMoreInLog(sequence, search.oldest());
 }
 
 }  // namespace miodb

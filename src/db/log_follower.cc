@@ -43,10 +43,11 @@ Status LogFollower::SetChunks(const ManifestState& state) {
     Chunk& chunk = chunks_[id];
     chunk.place = place;
     if (chunk.extent != nullptr) continue;
-    Status s = db_.pool->Claim(place.offset, RoundToUnit(std::max<uint64_t>(place.size, 1)), ExtentKind::kLog,
-                               &chunk.extent);
+    Status s =
+        db_.pool->Claim(place.offset, RoundToUnit(std::max<uint64_t>(place.size, 1)), ExtentKind::kLog, &chunk.extent);
     if (!s.ok()) return s;
   }
+  first_sequence_ = state.flushed_sequence + 1;
   last_sequence_ = std::max(last_sequence_, state.flushed_sequence);
   return Status::OK();
 }
@@ -140,6 +141,21 @@ Status LogFollower::Follow() {
     }
   } while (last_sequence_ > before);
   return Status::OK();
+}
+
+// A chunk ends where the next one with frames begins.
+bool LogFollower::FindPart(uint64_t sequence, LogPart* part) const {
+  const Chunk* hit = nullptr;
+  uint64_t end = last_sequence_ + 1;
+  for (const auto& [id, chunk] : chunks_) {
+    if (chunk.memtable == nullptr) continue;
+    if (chunk.first_sequence > sequence) end = std::min(end, chunk.first_sequence);
+    if (chunk.first_sequence <= sequence && (hit == nullptr || hit->first_sequence < chunk.first_sequence))
+      hit = &chunk;
+  }
+  if (hit == nullptr || sequence >= end) return false;
+  *part = {hit->place.id, hit->extent, hit->place.frame_limit(), hit->first_sequence, end - 1};
+  return true;
 }
 
 std::vector<MemTableRef> LogFollower::MemTables() const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "src/db/db_context.h"
+#include "src/db/log_source.h"
 #include "src/db/read_state.h"
 #include "src/log/frame_reader.h"
 #include "src/log/log_chunk_place.h"
@@ -38,6 +39,12 @@ class LogFollower {
   // Up to this write everything is in the memtables, or in the tables of the state.
   uint64_t last_sequence() const { return last_sequence_; }
 
+  // The part of the log with a write, if it is in one of the chunks.
+  bool FindPart(uint64_t sequence, LogPart* part) const;
+
+  // Where what is in the chunks begins: behind all that is in the tables of the state.
+  uint64_t first_sequence() const { return first_sequence_; }
+
   // Those that have something, newest first. The first may get more, and no other.
   std::vector<MemTableRef> MemTables() const;
 
@@ -60,6 +67,7 @@ class LogFollower {
   // By id. Their age is that of what they have: a large frame gets a chunk of its own, with a higher id than those that
   // wait to be used.
   std::map<uint64_t, Chunk> chunks_;
+  uint64_t first_sequence_ = 1;
   uint64_t last_sequence_ = 0;
   uint64_t inserted_ = 0;  // the last write that a memtable got, of a frame that may not be whole yet
 };

@@ -6,8 +6,11 @@
 #define MIODB_SRC_DB_LOG_SOURCE_H_
 
 #include <cstdint>
+#include <map>
 
+#include "miodb/status.h"
 #include "src/nvm/extent.h"
+#include "src/version/kept_chunk.h"
 
 namespace miodb {
 
@@ -35,6 +38,13 @@ class LogSource {
  protected:
   ~LogSource() = default;
 };
+
+// The kept chunk with a write, or null. *begin: where the rest of the log begins, up to which what is kept goes, or
+// there is none; where it is null, then the oldest write that comes behind the one that was looked for.
+const KeptChunk* FindKept(const std::map<uint64_t, KeptChunk>& kept, uint64_t sequence, uint64_t* begin);
+
+// What to say where there is no part with a write.
+Status NoMoreInLog(uint64_t sequence, uint64_t oldest);
 
 }  // namespace miodb
 

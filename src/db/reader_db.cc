@@ -8,6 +8,7 @@
 #include "miodb/iterator.h"
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
+#include "src/db/update_stream.h"
 #include "src/util/check.h"
 #include "src/util/no_throw.h"
 
@@ -137,6 +138,15 @@ Status ReaderDb::BeforeRead() const {
   return failure_;
 }
 
+Status ReaderDb::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
+  DCHECK(updates != nullptr);
+  updates->reset();
+  return context_->WithMemory([&] {
+    Status s = BeforeRead();
+    return s.ok() ? UpdateStream::Open(*context_, follower_.get(), sequence, updates) : s;
+  });
+}
+
 Status ReaderDb::Refresh() {
   return context_->WithMemory([this] {
     Status s = Look(ReaderFollower::Depth::kLog);
@@ -241,8 +251,8 @@ Status ReaderDb::Get(const ReadOptions& options, ColumnFamilyHandle* family, con
   return s.ok() ? ReadCalls::Get(options, family, key, value) : s;
 }
 
-bool ReaderDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                           std::string* value, bool* value_found) {
+bool ReaderDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
+                           bool* value_found) {
   BeforeRead().IgnoreError();  // it may exist
   return ReadCalls::KeyMayExist(options, family, key, value, value_found);
 }

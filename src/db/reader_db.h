@@ -44,6 +44,8 @@ class ReaderDb final : public ReadOnlyDb {
   void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) override;
   bool GetProperty(const Slice& property, std::string* value) override;
 
+  Status GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) override;
+
   Status GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) override;
   Status ListColumnFamilies(std::vector<std::string>* names) override;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) override;
@@ -84,9 +86,9 @@ class ReaderDb final : public ReadOnlyDb {
   const std::unique_ptr<ReaderFollower> follower_;
   const std::unique_ptr<Families> families_;
 
-  mutable std::atomic<bool> read_since_{true};                   // the last look of the thread
+  mutable std::atomic<bool> read_since_{true};  // the last look of the thread
   mutable std::atomic<Pace> pace_{Pace::kFollowing};
-  mutable std::atomic<bool> failed_{false};                      // the last look did
+  mutable std::atomic<bool> failed_{false};  // the last look did
   mutable Mutex mutex_;
   mutable CondVar wake_{&mutex_};
   mutable Status failure_ GUARDED_BY(mutex_);

@@ -242,6 +242,33 @@ Status ReaderFollower::Look(Depth depth) {
   return s;
 }
 
+// acquire: who sees the sequence sees the state that has it.
+uint64_t ReaderFollower::LastVisible() const { return sources_->last_sequence.load(std::memory_order_acquire); }
+
+// What the version holds is all that comes free from its look on, and so also the log that was named then.
+Status ReaderFollower::FindPart(uint64_t sequence, LogPart* part) const {
+  const MutexLock lock(&mutex_);
+  CHECK(version_ != nullptr);
+  if (sequence >= log_->first_sequence()) {
+    if (!log_->FindPart(sequence, part)) return Status::Corruption(db_.pool->path(), "the log has a gap");
+  } else {
+    uint64_t begin = log_->first_sequence();
+    const KeptChunk* const hit = FindKept(manifest_->state().kept, sequence, &begin);
+    if (hit == nullptr) return NoMoreInLog(sequence, begin);
+    *part = {hit->id, nullptr, hit->bytes, hit->first_sequence, hit->last_sequence};
+    Status s = db_.pool->Claim(hit->offset, RoundToUnit(hit->bytes), ExtentKind::kLog, &part->extent);
+    if (!s.ok()) return s;
+  }
+  struct Held {
+    std::shared_ptr<const HeldVersion> version;
+    ExtentRef extent;
+  };
+  auto held = std::make_shared<Held>(Held{version_, part->extent});
+  Extent* const extent = part->extent.get();
+  part->extent = ExtentRef(std::move(held), extent);
+  return Status::OK();
+}
+
 std::map<uint64_t, FamilyEntry> ReaderFollower::families() {
   const MutexLock lock(&mutex_);
   return manifest_->state().families;

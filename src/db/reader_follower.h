@@ -30,6 +30,7 @@
 
 #include "src/db/db_context.h"
 #include "src/db/log_follower.h"
+#include "src/db/log_source.h"
 #include "src/db/read_sources.h"
 #include "src/db/reader_pins.h"
 #include "src/format/store_descriptor.h"
@@ -40,20 +41,22 @@
 
 namespace miodb {
 
-class ReaderFollower {
+class ReaderFollower final : public LogSource {
  public:
   // How far a look goes.
   enum class Depth { kTables, kLog };
 
   ReaderFollower(DbContext* db, ReadSources* sources) : db_(*db), sources_(sources) { CHECK(sources != nullptr); }
-  ReaderFollower(const ReaderFollower&) = delete;
-  ReaderFollower& operator=(const ReaderFollower&) = delete;
 
   // Finds the database, maps its pool, and takes the first look.
   Status Open();
 
   // Brings what reads see up to date. After an error it is as it was.
   Status Look(Depth depth) EXCLUDES(mutex_);
+
+  // As of the last look, with whatever it takes to keep the part where it is.
+  uint64_t LastVisible() const override;
+  Status FindPart(uint64_t sequence, LogPart* part) const override EXCLUDES(mutex_);
 
   // The families of the state that was published last.
   std::map<uint64_t, FamilyEntry> families() EXCLUDES(mutex_);
@@ -93,7 +96,7 @@ class ReaderFollower {
   Descriptor nobody_writes_{-1};  // keeps owners out, where there is no page
   FileMark pool_mark_;            // by device and inode alone
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   FileMark store_mark_ GUARDED_BY(mutex_);
   std::unique_ptr<ManifestReader> manifest_ GUARDED_BY(mutex_);
   std::unique_ptr<StateOpener> opener_ GUARDED_BY(mutex_);

@@ -70,6 +70,14 @@ constexpr Verb kVerbs[] = {
      "at every checksum. delete removes one, and gives back what no other one has.\n"
      "The exit code is 1 if verify finds damage.",
      NewBackups, Verb::Kind::kOther},
+    {"follow", "SOURCE COPY", 2, 2, "keep a copy of a database up to date while it is written to",
+     "Writes to COPY what was written to SOURCE since COPY was made: a checkpoint of it, a backup that was restored, "
+     "or "
+     "with --create an empty database, where SOURCE still has all of its log. SOURCE may be open in another process, "
+     "and is not changed. Goes on until Ctrl-C, or with --once until COPY has what SOURCE has. The next run goes on by "
+     "itself; COPY must not be written to by anybody else. Column families are made and dropped as in SOURCE.\n"
+     "How far back SOURCE has its log says its option keep_log_bytes. --option is about COPY.",
+     NewFollow, Verb::Kind::kOther},
     {"check", "DATABASE", 1, 1, "verify a closed database",
      "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the "
      "account of its space. Changes nothing. DATABASE may also be its pool file.\n"

@@ -25,6 +25,7 @@ std::unique_ptr<Command> NewCheckpoint();
 std::unique_ptr<Command> NewBackup();
 std::unique_ptr<Command> NewRestore();
 std::unique_ptr<Command> NewBackups();
+std::unique_ptr<Command> NewFollow();
 std::unique_ptr<Command> NewImport();
 std::unique_ptr<Command> NewExport();
 std::unique_ptr<Command> NewShell();

@@ -1,0 +1,147 @@
+// "miodb follow" beside a process that writes: this one.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/db.h"
+#include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
+#include "tests/common/program.h"
+#include "tests/common/random.h"
+#include "tests/common/status_asserts.h"
+#include "tests/common/terminal.h"
+
+namespace miodb::test {
+namespace {
+
+class MiodbFollowTest : public ProgramTestBase {
+ protected:
+  MiodbFollowTest() : ProgramTestBase("miodb_follow_test"), miodb_(BinaryDir() + "/miodb ") {
+    options_.create_if_missing = true;
+    options_.write_buffer_size = 256 << 10;
+    options_.keep_log_bytes = 64 << 20;
+  }
+
+  void Open(const std::string& name, std::unique_ptr<DB>* db) {
+    DB* opened = nullptr;
+    ASSERT_OK(DB::Open(options_, Inside(name), &opened));
+    db->reset(opened);
+  }
+
+  std::string FollowOnce() const { return miodb_ + "follow --once " + Inside("db") + " " + Inside("copy"); }
+
+  // All families with all that they have.
+  std::string Content(DB* db) {
+    std::string text = "up to " + std::to_string(db->GetLatestSequenceNumber());
+    std::vector<std::string> names;
+    EXPECT_OK(db->ListColumnFamilies(&names));
+    for (const std::string& name : names) {
+      ColumnFamilyHandle* family = nullptr;
+      EXPECT_OK(db->GetColumnFamily(name, &family));
+      text += "\n" + name + " " + std::to_string(family->GetID());
+      const std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions(), family));
+      for (it->SeekToFirst(); it->Valid(); it->Next())
+        text += " " + it->key().ToString() + "=" + it->value().ToString();
+      EXPECT_OK(it->status());
+    }
+    return text;
+  }
+  std::string ContentOfCopy() {
+    std::unique_ptr<DB> copy;
+    Open("copy", &copy);
+    return copy != nullptr ? Content(copy.get()) : "";
+  }
+
+  // Some writes of every kind, to families that come and go.
+  void Write(DB* db, Random* random, int writes) {
+    for (int i = 0; i < writes; i++) {
+      const std::string name = "f" + std::to_string(random->Uniform(3));
+      ColumnFamilyHandle* family = nullptr;
+      if (random->OneIn(3)) {
+        if (db->GetColumnFamily(name, &family).IsNotFound()) ASSERT_OK(db->CreateColumnFamily(name, &family));
+        if (random->OneIn(10)) {
+          ASSERT_OK(db->DropColumnFamily(family));
+          continue;
+        }
+      }
+      WriteBatch batch;
+      for (uint64_t n = random->Uniform(5) + 1; n > 0; n--) {
+        const std::string key = std::to_string(random->Uniform(200));
+        if (random->OneIn(4)) {
+          batch.Delete(family, key);
+        } else {
+          batch.Put(family, key, std::to_string(random->Next()));
+        }
+      }
+      ASSERT_OK(db->Write(WriteOptions(), &batch));
+    }
+  }
+
+  const std::string miodb_;
+  Options options_;
+};
+
+TEST_F(MiodbFollowTest, ACopyEndsWithTheSame) {
+  Random random(1);
+  std::unique_ptr<DB> db;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  for (int round = 0; round < 5; round++) {
+    ASSERT_NO_FATAL_FAILURE(Write(db.get(), &random, 500));
+    if (round % 2 == 1) ASSERT_OK(db->Flush());
+    ASSERT_EQ(0, Run(FollowOnce() + " --create")) << err_;
+    EXPECT_EQ(Content(db.get()), ContentOfCopy()) << round;
+  }
+}
+
+// The follower runs all the time, and is killed now and then.
+TEST_F(MiodbFollowTest, AKilledFollowerIsTakenUp) {
+  Random random(2);
+  std::unique_ptr<DB> db;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->CreateCheckpoint(Inside("copy")));
+  for (int round = 0; round < static_cast<int>(ByScale(5, 20, 100)); round++) {
+    Terminal terminal("exec " + miodb_ + "follow --progress --interval_ms=1 " + Inside("db") + " " + Inside("copy"));
+    for (int i = 0; i < 20; i++) ASSERT_NO_FATAL_FAILURE(Write(db.get(), &random, 50));
+    usleep(static_cast<useconds_t>(random.Uniform(200000)));
+    terminal.Signal(round % 2 == 0 ? SIGKILL : SIGINT);
+    const int code = terminal.Wait();
+    EXPECT_TRUE(code == 130 || code == 1000 + SIGINT || code == 1000 + SIGKILL) << code << terminal.text();
+  }
+  ASSERT_EQ(0, Run(FollowOnce())) << err_;
+  EXPECT_EQ(Content(db.get()), ContentOfCopy());
+}
+
+TEST_F(MiodbFollowTest, WhatTheLogHasNoMoreIsSaid) {
+  options_.keep_log_bytes = 0;
+  std::unique_ptr<DB> db;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->CreateCheckpoint(Inside("copy")));
+  ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+  ASSERT_OK(db->Flush());
+  ASSERT_OK(db->WaitForIdle());
+  EXPECT_EQ(2, Run(FollowOnce()));
+  EXPECT_NE(std::string::npos, err_.find("keep_log_bytes")) << err_;
+}
+
+TEST_F(MiodbFollowTest, ACopyThatWasWrittenToIsRefused) {
+  std::unique_ptr<DB> db, copy;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->CreateCheckpoint(Inside("copy")));
+  ASSERT_NO_FATAL_FAILURE(Open("copy", &copy));
+  ASSERT_OK(copy->Put(WriteOptions(), "mine", "1"));
+  copy.reset();
+  WriteBatch batch;
+  batch.Put("a", "1");
+  batch.Put("b", "2");
+  ASSERT_OK(db->Write(WriteOptions(), &batch));
+  EXPECT_EQ(2, Run(FollowOnce()));
+  EXPECT_NE(std::string::npos, err_.find("make it anew")) << err_;
+}
+
+}  // namespace
+}  // namespace miodb::test
