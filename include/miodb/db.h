@@ -115,21 +115,21 @@ class MIODB_EXPORT DB {
   // Opens a database for reading while another process, or this one, may have it open and write to it; any number of
   // readers may. *dbptr, which the caller deletes, has all calls of DB that read, and NotSupported for all that write.
   // options: of those that say what the database is, as for Open: comparator, merge_operator, pool_path, and for what
-  // a reader has of its own. Nothing is created but the file READERS in the database's directory, in which readers
-  // say what they need; whoever reads needs permission to write that file, and to read all others.
+  // a reader has of its own. Nothing is created or written but the reader's place in READERS, a file of the database's
+  // directory: whoever reads needs permission to write that file, and to read all others.
   //
   // What reads see is the database as it was at some moment, with whole batches, and never an earlier one than reads
   // before saw. It is some milliseconds old at most; Refresh brings it up to date. An iterator goes on with what it
   // saw when it was made. GetSnapshot returns nullptr: what a sequence needs is the writer's to keep.
   //
-  // The writer waits for no reader, but the space of what a reader still looks at, an open iterator or a pinned value
+  // A writer waits for no reader unless space is short: what one still looks at, an open iterator or a pinned value
   // above all, is used again only later. A reader that dies keeps nothing. When the writer dies or closes, readers go
-  // on, and the next writer opens at once; where no process writes, what was durable is seen.
+  // on; the next writer's open waits 0.1 s for them at most, or some seconds where they hold all the space it needs.
   //
-  // Only what is in the pool is seen: NotSupported for an anonymous pool, for one with an SSD tier, and where the log
-  // is in files; with kLogOff what is not flushed is not seen. InvalidArgument if there is no database, or it is not as
-  // the options say; Corruption if it is damaged; IOError from the file system, or if 512 readers are there. Takes time
-  // proportional to the number of tables and to the part of the log that is in no full chunk.
+  // NotSupported for an anonymous pool, and where the log is in files; with kLogOff what is not flushed is not seen.
+  // InvalidArgument if there is no database, or it is not as the options say; Corruption if it is damaged; IOError from
+  // the file system, if 512 readers are there, and of reads once the database was removed or replaced. Takes
+  // time proportional to the number of tables and to the part of the log that is in no full chunk.
   static Status OpenReader(const Options& options, const std::string& name, DB** dbptr);
 
   // Of a reader: what is seen from now on is what the database has now. Errors as of OpenReader; then reads fail with

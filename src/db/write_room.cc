@@ -189,7 +189,7 @@ Status WritePath::NoRoom(bool* give_up) {
     came_free = db_.pool->WaitForReaders();
   }
   if (came_free) {
-    scheduler_->FoundSpace(true);
+    space_->CameFree();
     return Status::OK();
   }
   *give_up = true;

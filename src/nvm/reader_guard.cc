@@ -26,9 +26,10 @@ void ReaderGuard::WaitUntilPassed() {
     if (held_.empty()) return;
     oldest = held_.front().time;
     if (oldest == waited_for_) return;
-    waited_for_ = oldest;
   }
-  WaitUntilPassed(oldest);
+  if (WaitUntilPassed(oldest)) return;
+  const MutexLock lock(&mutex_);
+  waited_for_ = oldest;
 }
 
 bool ReaderGuard::WaitUntilPassed(uint64_t time) {

@@ -27,7 +27,7 @@ class ReaderGuard {
   // Waits a little for readers to look at the manifest as it is now. False: some have not.
   bool WaitUntilSeen();
 
-  // Waits a little for readers to pass what is held longest: once, and not again for as long as that is the same.
+  // Waits a little for readers to pass what is held longest. What was waited for in vain is not waited for again.
   void WaitUntilPassed() EXCLUDES(mutex_);
 
   // The next time, for what is held elsewhere; and whether all readers have looked at the manifest since.
@@ -61,8 +61,8 @@ class ReaderGuard {
 
   const std::unique_ptr<ReaderPage> page_;
   Mutex mutex_;
-  std::deque<Run> held_ GUARDED_BY(mutex_);     // by time
-  uint64_t waited_for_ GUARDED_BY(mutex_) = 0;  // the oldest time that was waited for
+  std::deque<Run> held_ GUARDED_BY(mutex_);      // by time
+  uint64_t waited_for_ GUARDED_BY(mutex_) = 0;  // the last time that was waited for in vain
   std::atomic<uint64_t> held_bytes_{0};
 };
 
