@@ -63,10 +63,11 @@ class ReaderFollower final : public LogSource {
   uint64_t next_family() EXCLUDES(mutex_);
 
  private:
-  // A version, and what keeps the owner of the pool from using its space again.
+  // A version, and what keeps the owner of the pool from using its space again: this goes last, since what the version
+  // has of that space is known as taken until then.
   struct HeldVersion {
-    VersionRef version;
     std::shared_ptr<ReaderPins::Hold> hold;
+    VersionRef version;
   };
 
   // Which file has a name, and what of it changes when it is written.

@@ -338,6 +338,7 @@ class Reader {
     }
     Content* const content = family != nullptr ? &of_family_ : &of_default_;
     given->Seek(kCounter);
+    shared_->Check(given->status(), "seek");
     const uint64_t number =
         given->Valid() && given->key() == kCounter ? strtoull(given->value().ToString().c_str(), nullptr, 10) : 0;
     if (hold == 0) AddLag(number);
@@ -370,6 +371,7 @@ class Reader {
     for (int i = 0; i < 6; i++) names.push_back(KeyOf(random_.Uniform(kKeys)));
     const std::vector<Slice> keys(names.begin(), names.end());
     const std::vector<Status> found = db_->MultiGet(ReadOptions(), keys, &values);
+    if (!found[0].IsNotFound()) shared_->Check(found[0], "counter");
     const uint64_t number = found[0].ok() ? strtoull(values[0].c_str(), nullptr, 10) : 0;
     AddLag(number);
     if (!of_default_.GoTo(number)) shared_->Fail("an earlier batch than before: " + std::to_string(number));

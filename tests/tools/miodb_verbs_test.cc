@@ -129,6 +129,8 @@ constexpr Line kLines[] = {
     {"count DB --savepoint='s t' --prefix=only", 0, "0"},
     {"count DB --savepoint='s t' --hash", 0, "hash"},
     {"export DB --savepoint='s t' --prefix=key0000000", 0, "{\"key\": \"key00000007\", \"value\": "},
+    {"get DB key00000007 --reader", 0, "0000007"},
+    {"scan DB --reader --prefix=key0000009 --keys_only", 0, "key00000099"},
     {"scan DB --savepoint=none", 2, "no savepoint 'none'"},
     {"get DB a --savepoint='\\q'", 2, "begins no escape"},
     {"check DB", 0, ": OK"},
