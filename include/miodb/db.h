@@ -258,6 +258,7 @@ class MIODB_EXPORT DB {
   //  "miodb.prometheus"                   counters, levels and times in the text format that Prometheus scrapes
   //  "miodb.estimate-num-keys"            about how many keys there are: entries, less two for each deletion in tables
   //  "miodb.column-families"              a line for each column family
+  //  "miodb.next-family-id"               the id that the next column family gets
   //  "miodb.background-error"             OK, or the error that made the database read-only
   //  "miodb.ssd-error"                    OK, or the error of the last job of the SSD tier, which is tried again
   //

@@ -162,6 +162,10 @@ bool DBImpl::GetProperty(const Slice& property, std::string* value) {
       *value = families()->Describe();
       return true;
     }
+    if (property == Slice("miodb.next-family-id")) {
+      *value = std::to_string(families()->NextId());
+      return true;
+    }
     return properties_->Get(property, value);
   } catch (const std::exception&) {
     return false;

@@ -48,6 +48,12 @@ class Families final : public FamilyHandles {
   void Begin() EXCLUDES(db_mutex);
   void FinishDrops() EXCLUDES(db_mutex);
 
+  // What the next one that is made gets.
+  uint64_t NextId() const {
+    const MutexLock lock(&mutex_);
+    return next_family_;
+  }
+
   // As DB's calls of these names.
   Status Create(const std::string& name, ColumnFamilyHandle** family);
   Status Drop(ColumnFamilyHandle* family);

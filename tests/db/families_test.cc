@@ -418,6 +418,7 @@ TEST_F(FamiliesTest, SizesAndCountsAreOfOneFamily) {
     EXPECT_LT(bytes, 300u * 200);
     EXPECT_EQ("0", PropertyOf(b, "miodb.approximate-bytes"));
     EXPECT_EQ("1 a 300 " + std::to_string(bytes) + "\n2 b 0 0\n", Property("miodb.column-families"));
+    EXPECT_EQ("3", Property("miodb.next-family-id"));
     EXPECT_EQ(Property("miodb.persist-mode"), PropertyOf(a, "miodb.persist-mode"));
     const Range ranges[2] = {Range("key1100", "key1200"), Range("", "\xff\xff")};
     uint64_t sizes[2];

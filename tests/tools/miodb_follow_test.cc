@@ -108,7 +108,7 @@ TEST_F(MiodbFollowTest, AKilledFollowerIsTakenUp) {
     Terminal terminal("exec " + miodb_ + "follow --progress --interval_ms=1 " + Inside("db") + " " + Inside("copy"));
     for (int i = 0; i < 20; i++) ASSERT_NO_FATAL_FAILURE(Write(db.get(), &random, 50));
     usleep(static_cast<useconds_t>(random.Uniform(200000)));
-    terminal.Signal(round % 2 == 0 ? SIGKILL : SIGINT);
+    terminal.Kill(round % 2 == 0 ? SIGKILL : SIGINT);
     const int code = terminal.Wait();
     EXPECT_TRUE(code == 130 || code == 1000 + SIGINT || code == 1000 + SIGKILL) << code << terminal.text();
   }

@@ -9,6 +9,7 @@
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/common/sleep.h"
 #include "miodb/updates.h"
+#include "miodb/write_batch.h"
 #include "tools/miodb/files.h"
 #include "tools/miodb/long_work.h"
 #include "tools/miodb/store.h"
@@ -109,19 +110,18 @@ class Follower {
   // Makes the families that the copy lacks, up to this id. One that the source has no more has no name; it is dropped
   // again in what follows.
   Status MakeFamilies(uint32_t last) {
-    if (last <= newest_) return Status::OK();
-    std::map<uint32_t, ColumnFamilyHandle*> sources, copies;
+    if (last < next_family_) return Status::OK();
+    std::string next;
+    if (next_family_ == 0 && copy_->GetProperty("miodb.next-family-id", &next)) next_family_ = std::stoul(next);
+    std::map<uint32_t, ColumnFamilyHandle*> sources;
     Status s = FamiliesOf(source_, &sources);
-    if (s.ok()) s = FamiliesOf(copy_, &copies);
-    if (!copies.empty()) newest_ = std::max(newest_, copies.rbegin()->first);
-    while (s.ok() && newest_ < last) {
-      const uint32_t id = newest_ + 1;
-      const auto named = sources.find(id);
-      const std::string name = named != sources.end() ? named->second->GetName() : "dropped " + std::to_string(id);
+    for (; s.ok() && next_family_ <= last; next_family_++) {
+      const auto named = sources.find(static_cast<uint32_t>(next_family_));
+      const std::string name =
+          named != sources.end() ? named->second->GetName() : "dropped " + std::to_string(next_family_);
       ColumnFamilyHandle* family = nullptr;
       s = copy_->CreateColumnFamily(name, &family);
-      if (s.ok()) newest_ = family->GetID();
-      if (s.ok() && newest_ != id) s = Differs("its column families have other ids");
+      if (s.ok() && family->GetID() != next_family_) s = Differs("its column families have other ids");
     }
     return s;
   }
@@ -134,7 +134,7 @@ class Follower {
   DB* const source_;
   DB* const copy_;
   std::unique_ptr<UpdateIterator> updates_;
-  uint32_t newest_ = 0;  // family that the copy has had
+  uint64_t next_family_ = 0;  // id of the next one that the copy makes; 0: not asked for yet
 };
 
 class Follow final : public Command {
