@@ -49,7 +49,7 @@ class Families final : public FamilyHandles {
   void FinishDrops() EXCLUDES(db_mutex);
 
   // What the next one that is made gets.
-  uint64_t NextId() const {
+  uint64_t NextId() {
     const MutexLock lock(&mutex_);
     return next_family_;
   }
