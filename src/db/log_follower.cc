@@ -43,8 +43,8 @@ Status LogFollower::SetChunks(const ManifestState& state) {
     Chunk& chunk = chunks_[id];
     chunk.place = place;
     if (chunk.extent != nullptr) continue;
-    Status s = db_.pool->Claim(place.offset, RoundToUnit(std::max<uint64_t>(place.size, 1)), ExtentKind::kLog,
-                               &chunk.extent);
+    Status s =
+        db_.pool->Claim(place.offset, RoundToUnit(std::max<uint64_t>(place.size, 1)), ExtentKind::kLog, &chunk.extent);
     if (!s.ok()) return s;
   }
   last_sequence_ = std::max(last_sequence_, state.flushed_sequence);

@@ -24,7 +24,8 @@ struct ReadSources {
   // readers.
   std::atomic<uint64_t> last_sequence{0};
 
-  // Of a reader (reader_db.h): asked before a read begins, so that what it sees is not old. null: nothing is to be done.
+  // Of a reader (reader_db.h): asked before a read begins, so that what it sees is not old. null: nothing is to be
+  // done.
   std::function<Status()> before_read;
 
   // The newest write of those that went unread since the open; 0: none did. Acquire by readers that have pinned a

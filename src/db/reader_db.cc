@@ -241,8 +241,8 @@ Status ReaderDb::Get(const ReadOptions& options, ColumnFamilyHandle* family, con
   return s.ok() ? ReadCalls::Get(options, family, key, value) : s;
 }
 
-bool ReaderDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                           std::string* value, bool* value_found) {
+bool ReaderDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
+                           bool* value_found) {
   BeforeRead().IgnoreError();  // it may exist
   return ReadCalls::KeyMayExist(options, family, key, value, value_found);
 }

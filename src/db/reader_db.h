@@ -84,9 +84,9 @@ class ReaderDb final : public ReadOnlyDb {
   const std::unique_ptr<ReaderFollower> follower_;
   const std::unique_ptr<Families> families_;
 
-  mutable std::atomic<bool> read_since_{true};                   // the last look of the thread
+  mutable std::atomic<bool> read_since_{true};  // the last look of the thread
   mutable std::atomic<Pace> pace_{Pace::kFollowing};
-  mutable std::atomic<bool> failed_{false};                      // the last look did
+  mutable std::atomic<bool> failed_{false};  // the last look did
   mutable Mutex mutex_;
   mutable CondVar wake_{&mutex_};
   mutable Status failure_ GUARDED_BY(mutex_);

@@ -265,7 +265,7 @@ bool Space::Prepare() {
   db_.WithMemory(give_back).IgnoreError();  // tried again later
   if (held_before > 0 && guard->held_bytes() < held_before) {
     DbLock lock(control_);
-    if (scheduler_->full() || scheduler_->anything_blocked() || scheduler_->flush_blocked()) CameFree();  // readers have let go of it
+    if (scheduler_->full() || scheduler_->anything_blocked() || scheduler_->flush_blocked()) CameFree();
   }
   return given;
 }

@@ -256,7 +256,8 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
   uint64_t taken;
   FreePassed();
   Status s = space_.Allocate(size, min_size, leave, &offset, &taken);
-  while (s.IsNoSpace() && (WaitForReaders() || WaitInOpen())) s = space_.Allocate(size, min_size, leave, &offset, &taken);
+  while (s.IsNoSpace() && (WaitForReaders() || WaitInOpen()))
+    s = space_.Allocate(size, min_size, leave, &offset, &taken);
   if (!s.ok()) return s;
   DCHECK(taken >= min_size && taken <= size && Readable(offset, taken));
   MIODB_UNPOISON(At(offset), taken);

@@ -61,7 +61,7 @@ class ReaderGuard {
 
   const std::unique_ptr<ReaderPage> page_;
   Mutex mutex_;
-  std::deque<Run> held_ GUARDED_BY(mutex_);      // by time
+  std::deque<Run> held_ GUARDED_BY(mutex_);     // by time
   uint64_t waited_for_ GUARDED_BY(mutex_) = 0;  // the last time that was waited for in vain
   std::atomic<uint64_t> held_bytes_{0};
 };

@@ -162,7 +162,8 @@ Status ReaderPage::MakeRoom() {
   if (error == 0) return Status::OK();
   if (info.st_size != 0) return PosixError(path_, error);
   ::unlink(path_.c_str());
-  return error == ENOSPC || error == EDQUOT ? Status::NoSpace(path_, "there is no room for it") : PosixError(path_, error);
+  return error == ENOSPC || error == EDQUOT ? Status::NoSpace(path_, "there is no room for it")
+                                            : PosixError(path_, error);
 }
 
 // Opened once more, as a mapping keeps the file that it is made with open, and its locks, in children too.
@@ -185,7 +186,7 @@ void ReaderPage::Begin() {
   if (Word(0)->load(std::memory_order_relaxed) != 0) return;  // relaxed: there is one owner
   header->version = kReadersVersion;
   header->slots = kSlots;
-  ClockWord()->store(kAll + 1, std::memory_order_relaxed);  // relaxed: before the magic
+  ClockWord()->store(kAll + 1, std::memory_order_relaxed);   // relaxed: before the magic
   Word(0)->store(kReadersMagic, std::memory_order_release);  // release: with all that comes before
 }
 

@@ -19,8 +19,8 @@
 // Whoever may write to the file can keep space from being used again, and can take from other readers what they pinned;
 // what the owner has is out of his reach.
 //
-// A child of fork() has its parent's open files. It lets go of this one at once, or the parent's slots would stay locked
-// for as long as the child lives.
+// A child of fork() has its parent's open files. It lets go of this one at once, or the parent's slots would stay
+// locked for as long as the child lives.
 //
 // Threads: of a slot one; the owner's calls any.
 // What a crash leaves: slots without locks. The file need not outlive a loss of power, which no reader does.

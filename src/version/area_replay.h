@@ -1,5 +1,5 @@
-// Reading the records of a manifest area: a recovery does it once, a savepoint's state is a part of one, and a reader in
-// another process goes on where it has come to, while the owner appends.
+// Reading the records of a manifest area: a recovery does it once, a savepoint's state is a part of one, and a reader
+// in another process goes on where it has come to, while the owner appends.
 //
 // Threads: any; the records behind the position may be appended to meanwhile.
 
@@ -32,9 +32,9 @@ inline uint64_t AreaRecordsEnd(uint64_t area_bytes) {
 // By the offset in the pool, so that a dump of it shows the place.
 Status DamagedManifest(const std::string& pool, uint64_t offset, const std::string& what);
 
-// Applies the records behind the position to the state, as long as they check, until there are as many as the area is to
-// have. Corruption if there is none at all, or one that cannot be applied; then the state is of no use.
-// REQUIRES: the area can be read.
+// Applies the records behind the position to the state, as long as they check, until there are as many as the area is
+// to have. Corruption if there is none at all, or one that cannot be applied; then the state is of no use. REQUIRES:
+// the area can be read.
 Status ReplayArea(const Pool& pool, const AreaPlace& area, ManifestState* state, AreaPosition* at);
 
 }  // namespace miodb

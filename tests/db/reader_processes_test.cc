@@ -52,11 +52,11 @@ struct Samples {
 // What the processes of a run tell each other.
 struct Shared {
   static constexpr uint64_t kTimes = 1 << 16;
-  std::atomic<uint64_t> acknowledged{0};   // the number of the last batch
-  std::atomic<uint64_t> at[kTimes];        // when a batch was acknowledged
-  std::atomic<uint64_t> checked{0};        // reads
-  std::atomic<uint64_t> held{0};           // of these with an iterator that was held
-  std::atomic<uint64_t> no_space{0};       // writes that were refused for the time being
+  std::atomic<uint64_t> acknowledged{0};  // the number of the last batch
+  std::atomic<uint64_t> at[kTimes];       // when a batch was acknowledged
+  std::atomic<uint64_t> checked{0};       // reads
+  std::atomic<uint64_t> held{0};          // of these with an iterator that was held
+  std::atomic<uint64_t> no_space{0};      // writes that were refused for the time being
   std::atomic<bool> stop{false};
   std::atomic<int> failures{0};
   char failure[400] = "";

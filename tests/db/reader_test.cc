@@ -228,7 +228,8 @@ TEST_F(ReaderTest, AReaderThatDiesKeepsNoSpace) {
   ASSERT_EQ(1, read(ready[0], &byte, 1));
   Open();
   for (uint64_t round = 1; round < 3; round++) {
-    for (uint64_t i = 0; i < 2000; i++) db_->Put(WriteOptions(), FilledKey(i), FilledValue(i, 400, round)).IgnoreError();
+    for (uint64_t i = 0; i < 2000; i++)
+      db_->Put(WriteOptions(), FilledKey(i), FilledValue(i, 400, round)).IgnoreError();
   }
   kill(child, SIGKILL);
   int status = 0;
@@ -364,7 +365,8 @@ TEST_F(ReaderTest, ReadersOfOtherProcessesSeeWholeBatches) {
   auto* const shared = new (memory) Shared;
   const pid_t keeper = fork();  // before there are threads
   if (keeper == 0) {
-    KeepReaders(3, [&] { return ReadUntilStopped(options_, path_, kKeys, shared); }, shared);
+    KeepReaders(
+        3, [&] { return ReadUntilStopped(options_, path_, kKeys, shared); }, shared);
     _exit(0);
   }
   const uint64_t micros = ByScale(4, 20, 600) * 1000000;
