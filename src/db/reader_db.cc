@@ -11,6 +11,10 @@
 #include "src/util/check.h"
 #include "src/util/no_throw.h"
 
+// A look (reader_follower.h) brings what is seen up to date. While there are reads, a thread looks every kLookMicros;
+// when there were none for a while, it looks seldom, and at the tables only, so that an idle reader costs next to
+// nothing and yet keeps no space from the writer for long. The first read after that looks by itself.
+
 namespace miodb {
 
 namespace {
@@ -86,6 +90,7 @@ ReaderDb::ReaderDb(const Options& options, const std::string& name)
 }
 
 Status ReaderDb::Start() {
+  CHECK(!thread_.joinable());
   Status s = follower_->Open();
   if (!s.ok()) return s;
   families_->Follow(follower_->families());
@@ -146,6 +151,7 @@ Status ReaderDb::Refresh() {
 }
 
 void ReaderDb::Run() {
+  static_assert(kLookMicros < kIdleLookMicros && kLooksUntilIdle > 0);
   int quiet_looks = 0;
   for (;;) {
     const bool idle = pace_.load(std::memory_order_relaxed) == Pace::kIdle;  // relaxed: see BeforeRead

@@ -52,8 +52,9 @@ Status SsdTier::Open() {
   std::unique_ptr<SsdStore> store;
   Status s = SsdStore::Open(db_.options, floor_->store_id(), &store, db_.families.has_families());
   db_.ssd = std::move(store);  // null if that failed
-  if (s.ok()) db_.ssd->GuardReaders(db_.pool->guard());
-  return s.ok() ? CheckEpoch() : s;
+  if (!s.ok()) return s;
+  db_.ssd->GuardReaders(db_.pool->held()->guard());
+  return CheckEpoch();
 }
 
 // ---- older copies

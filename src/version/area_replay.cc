@@ -26,6 +26,7 @@ Status ReplayArea(const Pool& pool, const AreaPlace& area, ManifestState* state,
     if (!s.ok()) return DamagedManifest(pool.path(), offset, s.ToString());
     at->bytes += ManifestRecordBytes(record.payload.size());
     at->records++;
+    DCHECK_LE(at->bytes, end + 7);  // a record begins at a word
     if (!edit.savepoints.empty()) state->PlaceSavepoints({area.offset, area.size, area.generation, at->records});
   }
   return at->records > 0 ? Status::OK() : DamagedManifest(pool.path(), area.offset, "snapshot damaged");
