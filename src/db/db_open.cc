@@ -298,6 +298,7 @@ Status DBImpl::OpenPool() {
   write_->OpenFrames();
   s = tier_->Open();
   if (!s.ok()) return s;
+  if (db.ssd != nullptr) db.ssd->GuardReaders(db.pool->held()->guard());
   DbLock lock(control_.get());
   s = RecoverParts();
   if (s.ok()) s = AddMissingRegions();

@@ -142,6 +142,8 @@ Status ReaderDb::BeforeRead() const {
   return failure_;
 }
 
+// Handles of families follow here and not in each look: a program gets to know a new family by asking for it, and a
+// handle that it has stays valid, whatever became of the family.
 Status ReaderDb::Refresh() {
   return context_->WithMemory([this] {
     Status s = Look(ReaderFollower::Depth::kLog);
@@ -150,6 +152,8 @@ Status ReaderDb::Refresh() {
   });
 }
 
+// A read costs two loads while the thread follows. Which of the two paces it is in the thread alone makes slower, and a
+// read alone faster: so a read that finds the reader idle looks first, and whatever it has seen before is older.
 void ReaderDb::Run() {
   static_assert(kLookMicros < kIdleLookMicros && kLooksUntilIdle > 0);
   int quiet_looks = 0;

@@ -194,6 +194,8 @@ Status ReaderFollower::Follow(uint64_t time) {
   }
 }
 
+// What the new version does not have is closed first: space that an edit has set free may be another table's or chunk's
+// in the next one. What an iterator still has of it is pinned, and so has no new owner.
 Status ReaderFollower::OpenVersion(uint64_t time) {
   DCHECK(manifest_ != nullptr && log_ != nullptr);
   const ManifestState& state = manifest_->state();
@@ -251,6 +253,8 @@ Status ReaderFollower::FollowLog(uint64_t time) {
   return s.ok() ? log_->Follow() : s;
 }
 
+// The time is read before anything else. States that nobody has any more go at the end, whatever the look came to:
+// while one of them is there its time is pinned, and the owner waits for it.
 Status ReaderFollower::Look(Depth depth) {
   const MutexLock lock(&mutex_);
   CHECK(manifest_ != nullptr);

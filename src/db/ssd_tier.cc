@@ -52,9 +52,7 @@ Status SsdTier::Open() {
   std::unique_ptr<SsdStore> store;
   Status s = SsdStore::Open(db_.options, floor_->store_id(), &store, db_.families.has_families());
   db_.ssd = std::move(store);  // null if that failed
-  if (!s.ok()) return s;
-  db_.ssd->GuardReaders(db_.pool->held()->guard());
-  return CheckEpoch();
+  return s.ok() ? CheckEpoch() : s;
 }
 
 // ---- older copies

@@ -250,6 +250,8 @@ ReaderPage::~ReaderPage() {
   if (base_ != nullptr) ::munmap(base_, kFileBytes);
 }
 
+// The pin of whoever had the slot before is replaced only when the lock is there, so no moment is without a pin. The
+// first slots are the ones in use, as a rule: an owner looks at all of them, and at the lock of few.
 Status ReaderPage::Enter(int* slot) {
   DCHECK(slot != nullptr);
   for (int i = 0; i < kSlots; i++) {

@@ -111,6 +111,7 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
   return s;
 }
 
+// Neither locked nor marked: the owner does both. Which files count says the manifest that the reader follows.
 Status SsdStore::OpenForReader(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
                                const std::atomic<bool>* has_families) {
   DCHECK(*store == nullptr);
