@@ -42,6 +42,7 @@ bool ReadStoredFrame(const char* p, const char* end, uint64_t secret, uint64_t c
 
 }  // namespace
 
+// A filter that fits the chunk: what lies in it is not known yet. Pages of it that nothing goes into are never used.
 MemTableRef LogFollower::NewMemTable(const Chunk& chunk) const {
   DCHECK(db_.pool != nullptr && db_.blocks != nullptr);
   const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? chunk.place.size / kFilterShare : 0;

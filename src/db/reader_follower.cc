@@ -159,6 +159,7 @@ Status ReaderFollower::KeepOwnersOut(const std::string& path) {
   return s;
 }
 
+// A reader has no wish for nodes, sizes or modes of its own: the files are as the owner has made them.
 Status ReaderFollower::OpenPool(const std::string& path) {
   CHECK(db_.pool == nullptr);
   Pool::Options options;
