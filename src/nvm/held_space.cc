@@ -41,7 +41,6 @@ uint64_t HeldSpace::bytes() const { return guard_ != nullptr ? guard_->held_byte
 // Which of the free space a reader needs only the owner before knew.
 void HeldSpace::EndClaims() {
   if (guard_ == nullptr || guard_->WaitUntilSeen()) return;
-  DCHECK_EQ(bytes(), 0u);
   open_patience_micros_.store(kOpenPatienceMicros, std::memory_order_relaxed);  // relaxed: a limit
   space_->HoldFree([this](PmRef offset, uint64_t size) { guard_->Hold(offset, size); });
 }

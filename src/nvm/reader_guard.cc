@@ -22,10 +22,7 @@ constexpr uint64_t kLookMicros = 500;
 
 }  // namespace
 
-bool ReaderGuard::WaitUntilSeen() {
-  DCHECK_EQ(held_bytes(), 0u);  // nothing came free yet
-  return WaitUntilPassed(page_->Advance());
-}
+bool ReaderGuard::WaitUntilSeen() { return WaitUntilPassed(page_->Advance()); }
 
 void ReaderGuard::WaitUntilPassed() {
   uint64_t oldest;
