@@ -123,7 +123,6 @@ class DBImpl final : public FamilyCalls {
   Status LockDirectory();
   Status OpenPool();
   Status MapPool();
-  Status GuardReaders();
   Status RecoverParts() REQUIRES(db_mutex);
   void LogOpened(uint64_t start_micros) const REQUIRES(db_mutex);
   Status StartThreads();

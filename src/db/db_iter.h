@@ -28,10 +28,10 @@ struct DBIteratorContext {
   KeyOrder order;
   bool verify = false;  // check what is read
   const MergeOperator* merge_operator = nullptr;
-  Tracer* tracer = nullptr;                     // of seeks and moves; null: none
-  OpTimes* times = nullptr;                     // where seeks are timed; null: nowhere
+  Tracer* tracer = nullptr;                            // of seeks and moves; null: none
+  OpTimes* times = nullptr;                            // where seeks are timed; null: nowhere
   std::function<Status(ReadPoint*)> newest = nullptr;  // the point that Refresh goes to; null: there is no Refresh
-  uint32_t family = kDefaultFamily;             // whose iterator it is; of another one, its bounds are in the family
+  uint32_t family = kDefaultFamily;  // whose iterator it is; of another one, its bounds are in the family
 };
 
 Iterator* NewDBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options);

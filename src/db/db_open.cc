@@ -58,6 +58,17 @@ SchedulePolicy MakePolicy(const Options& options) {
   return policy;
 }
 
+// The page of readers is there from the first open on: one that a reader made later, this process would not see. Where
+// there is no room for it, nobody reads.
+Status GuardReaders(const DbContext& db) {
+  CHECK(db.pool != nullptr);
+  std::unique_ptr<ReaderPage> page;
+  Status s = ReaderPage::Open(ReadersPath(db.name), db.options.file_access, &page);
+  if (s.ok()) db.pool->held()->Guard(std::make_shared<ReaderGuard>(std::move(page)));
+  if (s.IsNoSpace()) db.LogWarning("WARNING: no other process can read until the next open: %s", s.ToString().c_str());
+  return s.IsNoSpace() ? Status::OK() : s;
+}
+
 // Asked once: the answer is in a file of /sys.
 unsigned Cpus() {
   static const unsigned cpus = std::thread::hardware_concurrency();
@@ -210,7 +221,7 @@ Status DBImpl::OpenParts() {
   if (s.ok()) s = store_->Keep(StoreState::kInUse);
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = recovery_->Replay();
-  if (s.ok()) context_->pool->EndOpen();
+  if (s.ok()) context_->pool->held()->EndOpen();
   if (s.ok()) families()->FinishDrops();
   return s;
 }
@@ -287,6 +298,7 @@ Status DBImpl::OpenPool() {
   write_->OpenFrames();
   s = tier_->Open();
   if (!s.ok()) return s;
+  if (db.ssd != nullptr) db.ssd->GuardReaders(db.pool->held()->guard());
   DbLock lock(control_.get());
   s = RecoverParts();
   if (s.ok()) s = AddMissingRegions();
@@ -332,18 +344,7 @@ Status DBImpl::MapPool() {
   std::unique_ptr<Pool> pool;
   s = existence == Existence::kPool ? Pool::Open(path, pool_options, &pool) : Pool::Create(path, pool_options, &pool);
   db.pool = std::move(pool);
-  return s.ok() && is_file && !is_volatile ? GuardReaders() : s;
-}
-
-// The page of readers is there from the first open on: one that a reader made later, this process would not see. Where
-// there is no room for it, nobody reads.
-Status DBImpl::GuardReaders() {
-  DbContext& db = *context_;
-  std::unique_ptr<ReaderPage> page;
-  Status s = ReaderPage::Open(ReadersPath(db.name), db.options.file_access, &page);
-  if (s.ok()) db.pool->GuardReaders(std::make_shared<ReaderGuard>(std::move(page)));
-  if (s.IsNoSpace()) db.LogWarning("WARNING: no other process can read until the next open: %s", s.ToString().c_str());
-  return s.IsNoSpace() ? Status::OK() : s;
+  return s.ok() && is_file && !is_volatile ? GuardReaders(db) : s;
 }
 
 // Brings the tree to the state that the database had when it was closed, or to that of a new one.

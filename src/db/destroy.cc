@@ -197,8 +197,8 @@ Status Destroyer::RemoveFiles() const {
   for (int i = 1; s.ok() && env_->FileExists(DamagedPath(store, i)); i++) s = env_->RemoveFile(DamagedPath(store, i));
   if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
   if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
-  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", ReadersPath(name_), LostPath(name_), LostPath(name_) + ".tmp",
-                                  CheckpointMarkPath(name_), store + ".tmp", store}) {
+  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", ReadersPath(name_), LostPath(name_),
+                                  LostPath(name_) + ".tmp", CheckpointMarkPath(name_), store + ".tmp", store}) {
     if (s.ok() && env_->FileExists(file)) s = env_->RemoveFile(file);
   }
   return s;

@@ -12,6 +12,19 @@
 #include "src/log/frame_reader.h"
 #include "src/util/check.h"
 
+// A chunk that is full has an index and is taken up by it, as a recovery does; of others the frames are inserted, one
+// after the other, as far as they check and follow. What was written by one call is in one frame, so what there is up
+// to the last frame is what the database had at some moment.
+
+// What is known, step by step:
+//
+//   a frame that checks and follows the last write     is inserted, or passed over if tables have its writes
+//   one that checks and does not follow                waits: what comes before it is in another chunk, or on its way
+//   one that does not check                            is the end of the chunk, for now
+//
+// Chunks come and go with the edits. One that an edit takes out was flushed, whether its log is kept for followers or
+// not, and its writes are in the tables of that edit; so it goes with its memtable, and a write is never seen twice.
+
 namespace miodb {
 
 namespace {
@@ -29,7 +42,9 @@ bool ReadStoredFrame(const char* p, const char* end, uint64_t secret, uint64_t c
 
 }  // namespace
 
+// A filter that fits the chunk: what lies in it is not known yet. Pages of it that nothing goes into are never used.
 MemTableRef LogFollower::NewMemTable(const Chunk& chunk) const {
+  DCHECK(db_.pool != nullptr && db_.blocks != nullptr);
   const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? chunk.place.size / kFilterShare : 0;
   return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret(),
                                     BloomFilter::Pages::kAsUsed);
@@ -95,6 +110,7 @@ void LogFollower::Begin(Chunk* chunk) {
 
 // A frame of which the insertion was cut off, for want of memory, goes on where it ended: no record is inserted twice.
 Status LogFollower::Insert(const FrameView& frame, Chunk* chunk) {
+  DCHECK_GT(frame.last_sequence(), last_sequence_);
   if (frame.has_unknown_type) return Status::Corruption(ChunkName(chunk->place), kUnknownValueType);
   if (chunk->memtable == nullptr) {
     Begin(chunk);
@@ -112,6 +128,7 @@ Status LogFollower::Insert(const FrameView& frame, Chunk* chunk) {
 
 // A frame that does not follow waits for those before it, which are in another chunk, or on their way.
 Status LogFollower::Read(Chunk* chunk) {
+  DCHECK(chunk->extent != nullptr);
   Status s;
   if (chunk->position == 0 && TakeUpByIndex(chunk, &s)) return s;
   const char* const base = chunk->extent->data();

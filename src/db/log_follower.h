@@ -1,9 +1,5 @@
 // LogFollower: memtables over the log chunks of a pool that another process may be writing to.
 //
-// A chunk that is full has an index and is taken up by it, as a recovery does; of others the frames are inserted, one
-// after the other, as far as they check and follow. What was written by one call is in one frame, so what there is up
-// to the last frame is what the database had at some moment.
-//
 // Threads: one; memtables are read by any, up to the last sequence that they were told.
 // What a crash of the owner leaves: the frames up to the first that does not check, as its recovery will find them.
 

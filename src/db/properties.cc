@@ -8,7 +8,6 @@
 #include <cstdio>
 
 #include "src/db/prometheus.h"
-#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/escape.h"
 
@@ -145,7 +144,7 @@ CounterList Properties::Counters() {
     result.emplace_back("log-file-syncs", logs_->files()->syncs());
   }
   result.emplace_back("pool-bytes-used", db_.pool->used_bytes());
-  result.emplace_back("pool-bytes-held", db_.pool->guard() != nullptr ? db_.pool->guard()->held_bytes() : 0);
+  result.emplace_back("pool-bytes-held", db_.pool->held()->bytes());
   result.emplace_back("pool-bytes-file", db_.pool->file_bytes());
   result.emplace_back("pool-bytes-capacity", db_.pool->capacity());
   result.emplace_back("pool-bytes-given-back", Load(db_.pool->space().growth().given_back));

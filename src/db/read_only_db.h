@@ -1,5 +1,5 @@
-// ReadOnlyDb: the calls of a database that only reads: those that write are refused, and those that wait have nothing to
-// wait for.
+// ReadOnlyDb: the calls of a database that only reads: those that write are refused, and those that wait have nothing
+// to wait for.
 //
 // Threads: any.
 

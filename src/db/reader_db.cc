@@ -8,9 +8,12 @@
 #include "miodb/iterator.h"
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
-#include "src/db/update_stream.h"
 #include "src/util/check.h"
 #include "src/util/no_throw.h"
+
+// A look (reader_follower.h) brings what is seen up to date. While there are reads, a thread looks every kLookMicros;
+// when there were none for a while, it looks seldom, and at the tables only, so that an idle reader costs next to
+// nothing and yet keeps no space from the writer for long. The first read after that looks by itself.
 
 namespace miodb {
 
@@ -87,6 +90,7 @@ ReaderDb::ReaderDb(const Options& options, const std::string& name)
 }
 
 Status ReaderDb::Start() {
+  CHECK(!thread_.joinable());
   Status s = follower_->Open();
   if (!s.ok()) return s;
   families_->Follow(follower_->families());
@@ -138,15 +142,8 @@ Status ReaderDb::BeforeRead() const {
   return failure_;
 }
 
-Status ReaderDb::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
-  DCHECK(updates != nullptr);
-  updates->reset();
-  return context_->WithMemory([&] {
-    Status s = BeforeRead();
-    return s.ok() ? UpdateStream::Open(*context_, follower_.get(), sequence, updates) : s;
-  });
-}
-
+// Handles of families follow here and not in each look: a program gets to know a new family by asking for it, and a
+// handle that it has stays valid, whatever became of the family.
 Status ReaderDb::Refresh() {
   return context_->WithMemory([this] {
     Status s = Look(ReaderFollower::Depth::kLog);
@@ -155,7 +152,10 @@ Status ReaderDb::Refresh() {
   });
 }
 
+// A read costs two loads while the thread follows. Which of the two paces it is in the thread alone makes slower, and a
+// read alone faster: so a read that finds the reader idle looks first, and whatever it has seen before is older.
 void ReaderDb::Run() {
+  static_assert(kLookMicros < kIdleLookMicros && kLooksUntilIdle > 0);
   int quiet_looks = 0;
   for (;;) {
     const bool idle = pace_.load(std::memory_order_relaxed) == Pace::kIdle;  // relaxed: see BeforeRead

@@ -1,9 +1,5 @@
 // ReaderDb: a database that another process may have open, for reading (DB::OpenReader).
 //
-// A look (reader_follower.h) brings what is seen up to date. While there are reads, a thread looks every kLookMicros;
-// when there were none for a while, it looks seldom, and at the tables only, so that an idle reader costs next to
-// nothing and yet keeps no space from the writer for long. The first read after that looks by itself.
-//
 // Threads: any; one of its own. What a crash leaves: nothing; the kernel ends what its place in the page of readers
 // said.
 

@@ -16,6 +16,23 @@
 #include "src/db/store_file.h"
 #include "src/util/check.h"
 
+// One look, step by step:
+//
+//   0 See whether the database is still what was opened: the same files under their names, and STORE as it was, or
+//     saying nothing that a reader could not follow.
+//   1 Read the clock of the page of readers. What comes free from now on stays until a later look.
+//   2 Take up what the pool's files have grown by; read the manifest as far as it goes.
+//   3 If there are new edits: open the tables that are new, and make a version. A table that cannot be opened while the
+//     manifest goes on was dropped meanwhile, so it is all done again.
+//   4 Read the log behind what was read before. While nobody reads this is left out: what is flushed meanwhile need
+//     never be read as a log. As long as there are no column families the manifest is read once more: the first one may
+//     have come in between, and keys of it are no keys of the default family.
+//   5 Raise the sequence up to which reads see, then publish the state: the one before has a part of what comes, by
+//     whole frames, and the new one may lack what the old sequence sees.
+//
+// A state has the tables of one edit, and of the log all up to the sequence; so what reads see is what the database had
+// at some moment, and later looks see no less.
+
 namespace miodb {
 
 namespace {
@@ -109,6 +126,7 @@ Status ReaderFollower::OpenTier(const StoreDescriptor& store) {
 
 // Step 0. A repair, or one that has made the database anew, leaves other files under the same names.
 Status ReaderFollower::CheckSame() {
+  DCHECK(db_.pool != nullptr);
   FileMark pool, store;
   const std::string pool_path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
   if (!MarkOf(pool_path, &pool).ok() || pool.inode != pool_mark_.inode || pool.device != pool_mark_.device) {
@@ -130,6 +148,7 @@ Status ReaderFollower::CheckSame() {
 
 // Others may write to the same file through another mount, and would not know what this reader needs.
 Status ReaderFollower::KeepOwnersOut(const std::string& path) {
+  DCHECK(!pins_->has_page());
   Descriptor pool(-1);
   Status s = OpenTyped(path, O_RDONLY, FileType::kRegular, &pool);
   if (!s.ok()) return s;
@@ -140,7 +159,9 @@ Status ReaderFollower::KeepOwnersOut(const std::string& path) {
   return s;
 }
 
+// A reader has no wish for nodes, sizes or modes of its own: the files are as the owner has made them.
 Status ReaderFollower::OpenPool(const std::string& path) {
+  CHECK(db_.pool == nullptr);
   Pool::Options options;
   options.use = RegionUse::kReader;
   options.search = Search();
@@ -174,7 +195,10 @@ Status ReaderFollower::Follow(uint64_t time) {
   }
 }
 
+// What the new version does not have is closed first: space that an edit has set free may be another table's or chunk's
+// in the next one. What an iterator still has of it is pinned, and so has no new owner.
 Status ReaderFollower::OpenVersion(uint64_t time) {
+  DCHECK(manifest_ != nullptr && log_ != nullptr);
   const ManifestState& state = manifest_->state();
   Status s = CheckComparator(*db_.order.comparator(), state.comparator, db_.pool->path());
   if (!s.ok()) return s;
@@ -230,6 +254,8 @@ Status ReaderFollower::FollowLog(uint64_t time) {
   return s.ok() ? log_->Follow() : s;
 }
 
+// The time is read before anything else. States that nobody has any more go at the end, whatever the look came to:
+// while one of them is there its time is pinned, and the owner waits for it.
 Status ReaderFollower::Look(Depth depth) {
   const MutexLock lock(&mutex_);
   CHECK(manifest_ != nullptr);

@@ -1,22 +1,5 @@
 // ReaderFollower: keeps what a reader sees up with a database that another process writes to.
 //
-// One look, step by step:
-//
-//   0 See whether the database is still what was opened: the same files under their names, and STORE as it was, or
-//     saying nothing that a reader could not follow.
-//   1 Read the clock of the page of readers. What comes free from now on stays until a later look.
-//   2 Take up what the pool's files have grown by; read the manifest as far as it goes.
-//   3 If there are new edits: open the tables that are new, and make a version. A table that cannot be opened while the
-//     manifest goes on was dropped meanwhile, so it is all done again.
-//   4 Read the log behind what was read before. While nobody reads this is left out: what is flushed meanwhile need
-//     never be read as a log. As long as there are no column families the manifest is read once more: the first one may
-//     have come in between, and keys of it are no keys of the default family.
-//   5 Raise the sequence up to which reads see, then publish the state: the one before has a part of what comes, by
-//     whole frames, and the new one may lack what the old sequence sees.
-//
-// A state has the tables of one edit, and of the log all up to the sequence; so what reads see is what the database had
-// at some moment, and later looks see no less.
-//
 // Threads: Open by one; Look by any, one at a time. Ownership: the context, whose pool it sets, and the sources outlive
 // it.
 

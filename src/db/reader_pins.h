@@ -63,6 +63,7 @@ class ReaderPins : public std::enable_shared_from_this<ReaderPins> {
 
  private:
   void Add(uint64_t time) EXCLUDES(mutex_) {
+    DCHECK_GE(time, ReaderPage::kAll);
     const MutexLock lock(&mutex_);
     times_.insert(time);
     Store();

@@ -8,7 +8,6 @@
 
 #include "pmtable/table_builder.h"
 #include "src/log/chunk_index.h"
-#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
@@ -255,17 +254,16 @@ bool Space::Prepare() {
     DbLock lock(control_);
     reserve = Reserve(Demand::kAny);
   }
-  const ReaderGuard* const guard = db_.pool->guard().get();
-  const uint64_t held_before = guard != nullptr ? guard->held_bytes() : 0;
+  const uint64_t held_before = db_.pool->held()->bytes();
   bool given = false;
   const auto give_back = [&] {
     given = db_.pool->GiveBackIdle(NowMicros(), db_.hooks.give_back_micros, reserve);
     return Status::OK();
   };
   db_.WithMemory(give_back).IgnoreError();  // tried again later
-  if (held_before > 0 && guard->held_bytes() < held_before) {
+  if (db_.pool->held()->bytes() < held_before) {
     DbLock lock(control_);
-    if (scheduler_->full() || scheduler_->anything_blocked() || scheduler_->flush_blocked()) CameFree();  // readers have let go of it
+    if (scheduler_->full() || scheduler_->anything_blocked() || scheduler_->flush_blocked()) CameFree();
   }
   return given;
 }

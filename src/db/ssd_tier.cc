@@ -52,7 +52,6 @@ Status SsdTier::Open() {
   std::unique_ptr<SsdStore> store;
   Status s = SsdStore::Open(db_.options, floor_->store_id(), &store, db_.families.has_families());
   db_.ssd = std::move(store);  // null if that failed
-  if (s.ok()) db_.ssd->GuardReaders(db_.pool->guard());
   return s.ok() ? CheckEpoch() : s;
 }
 

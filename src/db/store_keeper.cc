@@ -117,7 +117,8 @@ Status StoreKeeper::Keep(StoreState state, const std::string& coming) {
   if (!db_.options.ssd_path.empty()) store_.ssd_path = db_.options.ssd_path;
   store_.directory = RealPath(db_.name);
   if (db_.pool != nullptr && !db_.pool->is_volatile()) store_.regions = RegionsOfStore(*db_.pool);
-  if (!coming.empty()) store_.regions.push_back({Uuid{}, coming});
+  const bool has_room = store_.regions.size() + 1 < static_cast<size_t>(kMaxRegions);  // else the pool refuses it
+  if (!coming.empty() && has_room) store_.regions.push_back({Uuid{}, coming});
   if (existed() && store_ == stored_) return Status::OK();
   stored_ = StoreDescriptor();  // whatever fails from here on, the next call writes
   Status s = WriteStore(db_.options.env, db_.name, store_);

@@ -186,7 +186,7 @@ Status WritePath::NoRoom(bool* give_up) {
   bool came_free = false;
   {
     const DbUnlock unlock(control_);
-    came_free = db_.pool->WaitForReaders();
+    came_free = db_.pool->held()->Wait();
   }
   if (came_free) {
     space_->CameFree();

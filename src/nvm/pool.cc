@@ -5,17 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <thread>
 
 #include "src/nvm/pool_names.h"
 #include "src/nvm/pool_regions.h"
-#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
-#include "src/util/no_throw.h"
 #include "src/util/system_random.h"
 
 #if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
@@ -30,10 +26,6 @@
 namespace miodb {
 
 namespace {
-
-// How long an open waits for readers that keep it from space, and how often it looks.
-constexpr uint64_t kOpenPatienceMicros = 3000000;
-constexpr uint64_t kOpenLookMicros = 2000;
 
 // Addresses that had better be free behind a pool, for what it may become and for regions that are added while it is
 // open. Under the thread sanitizer a program has few.
@@ -96,6 +88,7 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
       options_(options),
       base_(region->base()),
       space_(path, &regions_, options.growth),
+      held_(path, &space_),
       persist_(region->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr),
       head_(path, base_, &persist_),
       further_(new PoolRegions(path_, options_, &regions_, &head_, &persist_, &space_)) {
@@ -200,51 +193,9 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
 Status Pool::Follow(const std::function<RegionPlaces()>& search) {
   CHECK(options_.use == RegionUse::kReader);
   Status s;
+  CHECK_GE(regions_.count(), 1);
   for (int i = 0; s.ok() && i < regions_.count(); i++) s = regions_.at(i).region->Follow();
   return s.ok() ? further_->Follow(search) : s;
-}
-
-void Pool::GuardReaders(std::shared_ptr<ReaderGuard> guard) {
-  CHECK(guard_ == nullptr && guard != nullptr && options_.use == RegionUse::kOwner);
-  guard_ = std::move(guard);
-}
-
-void Pool::EndClaims() {
-  if (guard_ == nullptr || guard_->WaitUntilSeen()) return;
-  open_patience_micros_.store(kOpenPatienceMicros, std::memory_order_relaxed);  // relaxed: a limit
-  space_.HoldFree([this](PmRef offset, uint64_t size) { guard_->Hold(offset, size); });
-}
-
-// What has no memory to be remembered as free is free again after the next open.
-void Pool::FreePassed() {
-  if (guard_ == nullptr || guard_->held_bytes() == 0) return;
-  NoThrow(path_, [this] {
-    guard_->ForEachPassed([this](PmRef offset, uint64_t size) { space_.FreeHeld(offset, size); });
-    return Status::OK();
-  }).IgnoreError();
-}
-
-bool Pool::WaitForReaders() {
-  if (guard_ == nullptr || guard_->held_bytes() == 0) return false;
-  const uint64_t before = guard_->held_bytes();
-  guard_->WaitUntilPassed();
-  FreePassed();
-  return guard_->held_bytes() < before;
-}
-
-// What an open finds no room for, a reader may be about to let go of.
-bool Pool::WaitInOpen() {
-  const uint64_t left = open_patience_micros_.load(std::memory_order_relaxed);  // relaxed: a limit
-  if (guard_ == nullptr || left == 0) return false;
-  const uint64_t start = NowMicros();
-  const uint64_t before = guard_->held_bytes();
-  while (guard_->held_bytes() == before && NowMicros() - start < left) {
-    std::this_thread::sleep_for(std::chrono::microseconds(kOpenLookMicros));
-    FreePassed();
-  }
-  const uint64_t waited = NowMicros() - start;
-  open_patience_micros_.store(left - std::min(left, waited), std::memory_order_relaxed);  // relaxed: a limit
-  return guard_->held_bytes() < before;
 }
 
 // Sizes are in units from here on: what a caller asks for beyond its bytes is rounding, which belongs to the extent.
@@ -254,9 +205,9 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
   min_size = std::min(RoundToUnit(min_size), size);
   PmRef offset;
   uint64_t taken;
-  FreePassed();
+  held_.FreePassed();
   Status s = space_.Allocate(size, min_size, leave, &offset, &taken);
-  while (s.IsNoSpace() && (WaitForReaders() || WaitInOpen())) s = space_.Allocate(size, min_size, leave, &offset, &taken);
+  while (s.IsNoSpace() && held_.WaitForRoom()) s = space_.Allocate(size, min_size, leave, &offset, &taken);
   if (!s.ok()) return s;
   DCHECK(taken >= min_size && taken <= size && Readable(offset, taken));
   MIODB_UNPOISON(At(offset), taken);
@@ -289,7 +240,7 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
 }
 
 bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
-  FreePassed();
+  held_.FreePassed();
   // acquire: as in Release. What came into the free map before is nobody's, but there is no use in judging a pool that
   // nothing more is done with.
   return !reuse_stopped_.load(std::memory_order_acquire) && space_.GiveBackIdle(now_micros, window_micros, reserve);
@@ -298,7 +249,7 @@ bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t re
 // Nameless memory goes with its process, so there is nobody who would want its storage.
 void Pool::GiveBackAll(uint64_t reserve) {
   if (reuse_stopped_.load(std::memory_order_acquire) || is_volatile()) return;  // acquire: as above
-  FreePassed();
+  held_.FreePassed();
   UnpoisonAll();
   space_.GiveBackAll(reserve);
 }
@@ -310,9 +261,7 @@ void Pool::Release(PmRef offset, uint64_t size) {
   if (reuse_stopped_.load(std::memory_order_acquire) || options_.use == RegionUse::kReader) return;
   MIODB_POISON(At(offset), size);
   try {
-    if (guard_ == nullptr) return space_.Free(offset, size);
-    space_.Hold(offset, size);
-    if (!guard_->HoldIfRead(offset, size)) space_.FreeHeld(offset, size);
+    held_.Release(offset, size);
   } catch (const std::exception&) {
     // Destructors end here. What has no memory to be remembered as free is free again after the next open.
   }

@@ -30,6 +30,7 @@
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
 #include "src/nvm/extent.h"
+#include "src/nvm/held_space.h"
 #include "src/nvm/persist.h"
 #include "src/nvm/pool_head.h"
 #include "src/nvm/pool_options.h"
@@ -39,7 +40,6 @@
 namespace miodb {
 
 class PoolRegions;
-class ReaderGuard;
 
 class Pool {
  public:
@@ -68,20 +68,8 @@ class Pool {
   // search: asked where to look, if there are some.
   Status Follow(const std::function<RegionPlaces()>& search);
 
-  // From now on space that comes free waits until no reader in another process needs it. Of an owner's pool.
-  void GuardReaders(std::shared_ptr<ReaderGuard> guard);
-
-  // Recovery has claimed what the manifest names, and nothing was allocated yet: what is free now waits as well, if
-  // readers still look at an older manifest. Until the open ends an allocation for which that leaves no room waits for
-  // them, some seconds in all.
-  void EndClaims();
-  void EndOpen() { open_patience_micros_.store(0, std::memory_order_relaxed); }  // relaxed: a limit
-
-  // Waits a little for readers to pass what waits for them. False: nothing came free.
-  bool WaitForReaders();
-
-  // null: nobody else reads.
-  const std::shared_ptr<ReaderGuard>& guard() const { return guard_; }
+  // What came free and waits for readers in other processes. Of an owner's pool.
+  HeldSpace* held() { return &held_; }
 
   // Removes the pool at path and its regions; of DAX devices the first page is cleared
   // if there is a pool or region of it on them. Fails if it is open; OK if there is none. A region that is nowhere is
@@ -186,8 +174,6 @@ class Pool {
 
   Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region);
 
-  void FreePassed();
-  bool WaitInOpen();
   void MakeNew();
   void UnpoisonAll();
   void MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
@@ -198,11 +184,10 @@ class Pool {
   RegionSet regions_;
   char* const base_;
   PoolSpace space_;
+  HeldSpace held_;
   Persist persist_;
   PoolHead head_;
   const std::unique_ptr<PoolRegions> further_;
-  std::shared_ptr<ReaderGuard> guard_;
-  std::atomic<uint64_t> open_patience_micros_{0};
   std::atomic<bool> reuse_stopped_{false};
   bool removed_ = false;
 };

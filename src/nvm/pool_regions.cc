@@ -43,6 +43,8 @@ Status PoolRegions::Open() {
 }
 
 Status PoolRegions::LimitFirst(const RegionEntry& second) {
+  CHECK_EQ(set_.count(), 1);
+  DCHECK_GT(second.range, 0u);
   if (set_.first().size() > second.base) {
     return Status::Corruption(path_, "has " + std::to_string(set_.first().size()) + " bytes, but " +
                                          RegionName(second) + " begins at " + std::to_string(second.base));
@@ -63,6 +65,7 @@ Status PoolRegions::Follow(const std::function<RegionPlaces()>& search) {
   const RegionPlaces places = search();
   while (s.ok() && static_cast<size_t>(set_.count()) <= entries.size()) {
     const RegionEntry& entry = entries[static_cast<size_t>(set_.count()) - 1];
+    DCHECK_EQ(entry.ordinal, static_cast<uint64_t>(set_.count()));
     PoolRegionOptions found;
     s = FindRegion(places, head_.uuid(), entry, &found.path);
     if (s.ok()) s = OpenOne(entry, found);

@@ -326,6 +326,7 @@ Status PoolSpace::Take(PmRef offset, uint64_t size, const std::string& name) {
 }
 
 void PoolSpace::Hold(PmRef offset, uint64_t size) {
+  CHECK(size > 0 && regions_.Readable(offset, size));
   MutexLock lock(&mutex_);
   Part& part = parts_[regions_.IndexOf(offset)];
   part.held += size;
@@ -333,6 +334,7 @@ void PoolSpace::Hold(PmRef offset, uint64_t size) {
 }
 
 void PoolSpace::FreeHeld(PmRef offset, uint64_t size) {
+  CHECK(size > 0 && regions_.Readable(offset, size));
   {
     MutexLock lock(&mutex_);
     Part& part = parts_[regions_.IndexOf(offset)];
@@ -348,10 +350,12 @@ void PoolSpace::HoldFree(const std::function<void(PmRef, uint64_t)>& hold) {
   for (int i = 0; i < count_; i++) {
     ExtentAllocator::Run run;
     while (parts_[i].free.LastBelow(UINT64_MAX, &run)) {
+      CHECK_EQ(run.size % kExtentUnit, 0u);
       hold(run.offset, run.size);
       const bool taken = parts_[i].free.Take(run.offset, run.size);
       CHECK(taken);
       parts_[i].held += run.size;
+      CHECK_LE(parts_[i].held, parts_[i].total);
       NoteTaken(run.offset, run.size);
     }
   }

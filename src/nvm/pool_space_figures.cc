@@ -92,6 +92,7 @@ void PoolSpace::Check() const {
     part.free.Check(begin, end);
     part.holes.Check(begin, end);
     CHECK_GE(UsedIn(i), kPoolHeaderSize);
+    CHECK_LE(part.held, UsedIn(i));
     if (!notes_) continue;
     part.taken.Check(begin, end);
     CHECK(!part.taken.Overlaps(part.free));

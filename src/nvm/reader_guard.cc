@@ -11,6 +11,11 @@ namespace miodb {
 
 namespace {
 
+// Space that came free goes one of two ways. If each reader has looked at the manifest since, which is one pass over
+// the slots, it is free at once; where nobody reads that is always so. Else it waits in the list, which is in the order
+// of times, and whoever allocates takes from its head what has been passed meanwhile. So no thread is needed for it,
+// and where nobody allocates nothing is missed.
+
 // A reader looks at the manifest more often than this. One that was stopped, or holds what it sees, is not waited for.
 constexpr uint64_t kMostWaitMicros = 100000;
 constexpr uint64_t kLookMicros = 500;
@@ -25,6 +30,7 @@ void ReaderGuard::WaitUntilPassed() {
     const MutexLock lock(&mutex_);
     if (held_.empty()) return;
     oldest = held_.front().time;
+    CHECK_GE(oldest, waited_for_);
     if (oldest == waited_for_) return;
   }
   if (WaitUntilPassed(oldest)) return;
@@ -33,6 +39,8 @@ void ReaderGuard::WaitUntilPassed() {
 }
 
 bool ReaderGuard::WaitUntilPassed(uint64_t time) {
+  static_assert(kLookMicros < kMostWaitMicros);
+  DCHECK_LE(time, page_->clock());
   const uint64_t end = NowMicros() + kMostWaitMicros;
   while (!page_->PassedBy(time)) {
     if (NowMicros() >= end) return false;
@@ -45,7 +53,9 @@ bool ReaderGuard::WaitUntilPassed(uint64_t time) {
 void ReaderGuard::Hold(PmRef offset, uint64_t size) {
   DCHECK_GT(size, 0u);
   const MutexLock lock(&mutex_);
-  held_.push_back({offset, size, page_->Advance()});
+  const uint64_t time = page_->Advance();
+  DCHECK(held_.empty() || held_.back().time < time);
+  held_.push_back({offset, size, time});
   held_bytes_.fetch_add(size, std::memory_order_relaxed);  // relaxed: a figure
 }
 
@@ -54,12 +64,14 @@ bool ReaderGuard::HoldIfRead(PmRef offset, uint64_t size) {
   const MutexLock lock(&mutex_);
   const uint64_t time = page_->Advance();
   if (page_->PassedBy(time)) return false;
+  CHECK(held_.empty() || held_.back().time < time);
   held_.push_back({offset, size, time});
   held_bytes_.fetch_add(size, std::memory_order_relaxed);  // relaxed: a figure
   return true;
 }
 
 bool ReaderGuard::TakePassed(Run* run) {
+  DCHECK(run != nullptr);
   const MutexLock lock(&mutex_);
   if (held_.empty() || !page_->PassedBy(held_.front().time)) return false;
   *run = held_.front();

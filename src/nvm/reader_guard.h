@@ -32,7 +32,10 @@ class ReaderGuard {
 
   // The next time, for what is held elsewhere; and whether all readers have looked at the manifest since.
   uint64_t NewTime() { return page_->Advance(); }
-  bool Passed(uint64_t time) { return page_->PassedBy(time); }
+  bool Passed(uint64_t time) {
+    DCHECK_LE(time, page_->clock());
+    return page_->PassedBy(time);
+  }
 
   // Keeps a run of space until all readers have looked at the manifest since.
   void Hold(PmRef offset, uint64_t size) EXCLUDES(mutex_);
@@ -61,7 +64,7 @@ class ReaderGuard {
 
   const std::unique_ptr<ReaderPage> page_;
   Mutex mutex_;
-  std::deque<Run> held_ GUARDED_BY(mutex_);      // by time
+  std::deque<Run> held_ GUARDED_BY(mutex_);     // by time
   uint64_t waited_for_ GUARDED_BY(mutex_) = 0;  // the last time that was waited for in vain
   std::atomic<uint64_t> held_bytes_{0};
 };

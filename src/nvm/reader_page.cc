@@ -15,6 +15,25 @@
 
 #include "src/util/mutex.h"
 
+// The clock counts the runs of space that the owner has set free since the file was made. A reader that wants to look
+// at the pool takes a slot and pins everything (kAll); then it reads the clock, pins that, and reads the manifest. What
+// it finds there was current when the clock stood so, or later. So it needs no space that came free before.
+//
+//   owner     the edit without the space is durable | clock + 1 | look at the pins | use the space again
+//   reader    pin | read the manifest
+//
+// Stores and loads of clock and pins are sequentially consistent: of a reader whose pin the owner does not see, the
+// reading of the manifest comes after the edit.
+//
+// Who has a slot has a lock on its bytes in the file, which the kernel takes away from a process that dies. An owner
+// that is held up by a pin asks for the lock: if it gets it the slot is nobody's.
+//
+// Whoever may write to the file can keep space from being used again, and can take from other readers what they pinned;
+// what the owner has is out of his reach.
+//
+// A child of fork() has its parent's open files. It lets go of this one at once, or the parent's slots would stay
+// locked for as long as the child lives.
+
 namespace miodb {
 
 namespace {
@@ -28,11 +47,15 @@ struct ReadersHeader {
   uint32_t slots;
   uint64_t clock;
 };
+static_assert(sizeof(ReadersHeader) == 24 && offsetof(ReadersHeader, version) == 8);
+static_assert(offsetof(ReadersHeader, slots) == 12);
 static_assert(offsetof(ReadersHeader, clock) == 16);
 
 constexpr uint64_t kFirstSlot = 64;
 constexpr uint64_t kFileBytes = 8192;
 static_assert(sizeof(ReadersHeader) <= kFirstSlot);
+static_assert(kFirstSlot % sizeof(uint64_t) == 0);
+static_assert(ReaderPage::kNone < ReaderPage::kAll);
 static_assert(kFirstSlot + ReaderPage::kSlots * sizeof(uint64_t) <= kFileBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
 
@@ -43,6 +66,8 @@ uint64_t OffsetOf(int slot) {
 
 // The lock belongs to the open file, so that a process may have several readers, and one of the database it has open.
 bool Lock(int fd, short type, uint64_t offset) {  // NOLINT(runtime/int): as fcntl has it
+  DCHECK_GE(fd, 0);
+  DCHECK_LT(offset, kFileBytes);
   struct flock lock = {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
@@ -52,10 +77,12 @@ bool Lock(int fd, short type, uint64_t offset) {  // NOLINT(runtime/int): as fcn
 }
 
 Status NoPage(const std::string& path) {
+  DCHECK(!path.empty());
   return Status::Corruption(path, "is no list of readers: remove it while nobody has the database open");
 }
 
 Status Missing(const std::string& path) {
+  DCHECK(!path.empty());
   return Status::IOError(path, "is missing: whoever writes to the database makes it; open it for writing once");
 }
 
@@ -68,12 +95,14 @@ class OpenPages {
   }
 
   void Add(int fd) {
+    CHECK_GE(fd, 0);
     const MutexLock lock(&mutex_);
     CHECK(files_.insert(fd).second);
   }
   void Remove(int fd) {
+    CHECK_GE(fd, 0);
     const MutexLock lock(&mutex_);
-    files_.erase(fd);
+    files_.erase(fd);  // a child has none
   }
 
  private:
@@ -115,10 +144,12 @@ void ReaderPage::UnlockSlot(int slot) const {
 // ---- opening
 
 ReaderPage::ReaderPage(const std::string& path, Descriptor file) : path_(path), file_(std::move(file)) {
+  CHECK(file_.valid());
   OpenPages::Instance()->Add(file_.get());
 }
 
 Status ReaderPage::Open(const std::string& path, FileAccess access, std::unique_ptr<ReaderPage>* page) {
+  CHECK(*page == nullptr);
   std::unique_ptr<ReaderPage> taken;
   Status s = Take(path, Descriptor(OpenOrCreateFile(path, O_RDWR | kDontWait, access, Links::kRefused)), &taken);
   if (s.ok()) s = taken->MakeRoom();
@@ -131,6 +162,7 @@ Status ReaderPage::Open(const std::string& path, FileAccess access, std::unique_
 }
 
 Status ReaderPage::OpenExisting(const std::string& path, std::unique_ptr<ReaderPage>* page) {
+  CHECK(*page == nullptr);
   std::unique_ptr<ReaderPage> taken;
   Status s = Take(path, Descriptor(OpenFile(path, O_RDWR | O_NOFOLLOW | kDontWait)), &taken);
   if (s.ok()) s = taken->Map();
@@ -155,10 +187,12 @@ Status ReaderPage::Take(const std::string& path, Descriptor opened, std::unique_
 // Storage before the mapping, so that a full file system is an error and no signal. A file without its storage has no
 // reader, and goes again: readers of one that nobody looks into would believe themselves safe.
 Status ReaderPage::MakeRoom() {
+  CHECK(file_.valid() && base_ == nullptr);
   struct stat info;
   if (::fstat(file_.get(), &info) != 0) return PosixError(path_, errno);
   if (info.st_size != 0 && info.st_size != static_cast<off_t>(kFileBytes)) return NoPage(path_);
-  const int error = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(kFileBytes));
+  int error = EINTR;
+  while (error == EINTR) error = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(kFileBytes));
   if (error == 0) return Status::OK();
   if (info.st_size != 0) return PosixError(path_, error);
   ::unlink(path_.c_str());
@@ -168,6 +202,7 @@ Status ReaderPage::MakeRoom() {
 
 // Opened once more, as a mapping keeps the file that it is made with open, and its locks, in children too.
 Status ReaderPage::Map() {
+  CHECK(base_ == nullptr);
   struct stat info;
   if (::fstat(file_.get(), &info) != 0) return PosixError(path_, errno);
   if (info.st_size == 0) return Missing(path_);
@@ -177,20 +212,24 @@ Status ReaderPage::Map() {
   void* const base = ::mmap(nullptr, kFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, mapped.get(), 0);
   if (base == MAP_FAILED) return PosixError(path_, errno);
   base_ = static_cast<char*>(base);
+  DCHECK_EQ(reinterpret_cast<uintptr_t>(base_) % sizeof(uint64_t), 0u);
   return Status::OK();
 }
 
 // What a crash of the owner has left half-made is made anew: no reader has taken it.
 void ReaderPage::Begin() {
+  CHECK(base_ != nullptr);
   auto* const header = reinterpret_cast<ReadersHeader*>(base_);
   if (Word(0)->load(std::memory_order_relaxed) != 0) return;  // relaxed: there is one owner
   header->version = kReadersVersion;
   header->slots = kSlots;
-  ClockWord()->store(kAll + 1, std::memory_order_relaxed);   // relaxed: before the magic
+  ClockWord()->store(kAll + 1, std::memory_order_relaxed);  // relaxed: before the magic
+  DCHECK_GT(clock(), kAll);
   Word(0)->store(kReadersMagic, std::memory_order_release);  // release: with all that comes before
 }
 
 Status ReaderPage::Check() const {
+  CHECK(base_ != nullptr);
   const uint64_t magic = Word(0)->load(std::memory_order_acquire);  // acquire: with Begin
   if (magic == 0) return Missing(path_);
   const auto* const header = reinterpret_cast<const ReadersHeader*>(base_);
@@ -199,6 +238,7 @@ Status ReaderPage::Check() const {
 }
 
 bool ReaderPage::IsAt(const std::string& path) const {
+  DCHECK(file_.valid());
   struct stat mine, there;
   return ::fstat(file_.get(), &mine) == 0 && ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
          mine.st_dev == there.st_dev;
@@ -210,11 +250,14 @@ ReaderPage::~ReaderPage() {
   if (base_ != nullptr) ::munmap(base_, kFileBytes);
 }
 
+// The pin of whoever had the slot before is replaced only when the lock is there, so no moment is without a pin. The
+// first slots are the ones in use, as a rule: an owner looks at all of them, and at the lock of few.
 Status ReaderPage::Enter(int* slot) {
   DCHECK(slot != nullptr);
   for (int i = 0; i < kSlots; i++) {
     if (!LockSlot(i)) continue;
     Pin(i, kAll);
+    DCHECK_GE(i, 0);
     *slot = i;
     return Status::OK();
   }
@@ -222,14 +265,16 @@ Status ReaderPage::Enter(int* slot) {
 }
 
 void ReaderPage::Leave(int slot) {
+  CHECK(slot >= 0 && slot < kSlots);
   Unpin(slot);
   UnlockSlot(slot);
 }
 
 // While the owner has the lock nobody takes the slot.
 bool ReaderPage::PassedBy(uint64_t time) {
+  DCHECK_GT(time, kAll);
   for (int i = 0; i < kSlots; i++) {
-    const uint64_t pin = PinWord(i)->load(std::memory_order_seq_cst);  // seq_cst: see the header
+    const uint64_t pin = PinWord(i)->load(std::memory_order_seq_cst);  // seq_cst: see the top
     if (pin == kNone || pin >= time) continue;
     if (!LockSlot(i)) return false;
     Unpin(i);

@@ -3,25 +3,6 @@
 //   u64 magic | u32 version | u32 slots | u64 clock          zeros up to the first slot
 //   u64 pin for each slot
 //
-// The clock counts the runs of space that the owner has set free since the file was made. A reader that wants to look
-// at the pool takes a slot and pins everything (kAll); then it reads the clock, pins that, and reads the manifest. What
-// it finds there was current when the clock stood so, or later. So it needs no space that came free before.
-//
-//   owner     the edit without the space is durable | clock + 1 | look at the pins | use the space again
-//   reader    pin | read the manifest
-//
-// Stores and loads of clock and pins are sequentially consistent: of a reader whose pin the owner does not see, the
-// reading of the manifest comes after the edit.
-//
-// Who has a slot has a lock on its bytes in the file, which the kernel takes away from a process that dies. An owner
-// that is held up by a pin asks for the lock: if it gets it the slot is nobody's.
-//
-// Whoever may write to the file can keep space from being used again, and can take from other readers what they pinned;
-// what the owner has is out of his reach.
-//
-// A child of fork() has its parent's open files. It lets go of this one at once, or the parent's slots would stay
-// locked for as long as the child lives.
-//
 // Threads: of a slot one; the owner's calls any.
 // What a crash leaves: slots without locks. The file need not outlive a loss of power, which no reader does.
 
@@ -61,7 +42,7 @@ class ReaderPage {
   // Whether the file still has its name: an owner that comes looks into the file of that name.
   bool IsAt(const std::string& path) const;
 
-  uint64_t clock() const { return ClockWord()->load(std::memory_order_seq_cst); }  // seq_cst: see the file comment
+  uint64_t clock() const { return ClockWord()->load(std::memory_order_seq_cst); }  // seq_cst: see reader_page.cc
 
   // ---- readers
 
@@ -69,7 +50,7 @@ class ReaderPage {
   Status Enter(int* slot);
   void Pin(int slot, uint64_t clock) {
     DCHECK(clock != kNone);
-    PinWord(slot)->store(clock, std::memory_order_seq_cst);  // seq_cst: see the file comment
+    PinWord(slot)->store(clock, std::memory_order_seq_cst);  // seq_cst: see reader_page.cc
   }
   void Unpin(int slot) { PinWord(slot)->store(kNone, std::memory_order_seq_cst); }  // seq_cst: as above
   void Leave(int slot);

@@ -135,6 +135,7 @@ Status Region::Follow() {
   if (s.ok() && now > size()) s = mapping_.Extend(now);
   if (s.ok() && now > size()) s = mapping_.MapStored(size(), now - size());
   if (s.ok() && now != size()) SetSize(now);
+  DCHECK(!s.ok() || size() <= mapping_.max_size());
   return s;
 }
 

@@ -115,6 +115,7 @@ Status RegionFile::Create(FileAccess access) {
 // The lock comes before the size, which another database could be changing. A reader takes the size that there is, and
 // later the one that there is then.
 Status RegionFile::Open(uint64_t* size, RegionUse use) {
+  DCHECK(size != nullptr);
   Status s = OpenExisting(use);
   if (s.ok() && use == RegionUse::kOwner) s = Lock();
   if (s.ok()) s = Measure(size, use);
@@ -126,6 +127,7 @@ Status RegionFile::SizeNow(uint64_t* size) const {
   struct stat st;
   if (fstat(fd_, &st) != 0) return Error("stat");
   *size = static_cast<uint64_t>(st.st_size) / granularity_ * granularity_;
+  DCHECK_EQ(*size % kExtentUnit, 0u);
   return Status::OK();
 }
 

@@ -7,15 +7,9 @@
 #include <new>
 
 #include "src/api/table_bloom.h"
-#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
-
-// The life of a table file: a job writes it under a new id (NewFile), syncs it with its name, opens it, and an edit
-// names it. When the last version that has it is gone, its SstFile notes the number, and an SSD thread removes it
-// (RemoveDiscarded). A crash in between leaves a file that no manifest names, an orphan: the next open removes it,
-// once the mark has told that the pool is no older copy, to which every newer file would look like one.
 
 namespace miodb {
 
@@ -117,6 +111,7 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
   return s;
 }
 
+// Neither locked nor marked: the owner does both. Which files count says the manifest that the reader follows.
 Status SsdStore::OpenForReader(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
                                const std::atomic<bool>* has_families) {
   DCHECK(*store == nullptr);
@@ -310,20 +305,6 @@ Status SsdStore::ReadRange(SstMeta* meta) const {
   return s;
 }
 
-// Readers may still look at what the manifest named before.
-Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) {
-  std::vector<std::pair<uint64_t, std::string>> files;
-  Status s = TableFiles(&files);
-  std::erase_if(files, [&](const auto& file) { return named.count(file.first) > 0; });
-  if (files.empty() || MIODB_MUTATED(kSsdOrphansKept)) return s;
-  const bool seen = guard_ == nullptr || guard_->Passed(guard_->NewTime());
-  for (const auto& [number, name] : files) {
-    if (!seen) Discard(number);
-    if (seen && s.ok()) s = options_.env->RemoveFile(name);
-  }
-  return s;
-}
-
 Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
   WritableFile* opened = nullptr;
   const std::string name = FileName(number);
@@ -334,36 +315,6 @@ Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
   *file = std::make_unique<MeteredFile>(target.get(), &limiter_, &bytes_written_);
   target.release();  // the metered file's
   return s;
-}
-
-void SsdStore::Discard(uint64_t number) noexcept {
-  const uint64_t time = guard_ != nullptr ? guard_->NewTime() : 0;
-  MutexLock lock(&mutex_);
-  CHECK(std::none_of(discarded_.begin(), discarded_.end(),
-                     [&](const Discarded& file) { return file.number == number; }));  // a file has one owner
-  try {
-    discarded_.push_back({number, time});
-  } catch (const std::exception&) {
-    // An orphan, until the next open.
-  }
-}
-
-// Who has the table pinned goes on reading the file that is removed. A removal that fails leaves an orphan.
-void SsdStore::RemoveDiscarded() {
-  std::vector<Discarded> files;
-  {
-    MutexLock lock(&mutex_);
-    const auto waits = [this](const Discarded& file) { return guard_ != nullptr && !guard_->Passed(file.time); };
-    const auto going = std::partition(discarded_.begin(), discarded_.end(), waits);
-    files.assign(going, discarded_.end());
-    discarded_.erase(going, discarded_.end());
-  }
-  for (const Discarded& file : files) {
-    char key[8];
-    EncodeFixed64(key, file.number);
-    tables_->Erase(Slice(key, sizeof(key)));
-    options_.env->RemoveFile(FileName(file.number)).IgnoreError();
-  }
 }
 
 // Two threads may open one file at once; the later table replaces the earlier in the cache, and both are good. A file

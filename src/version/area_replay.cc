@@ -11,7 +11,9 @@ Status DamagedManifest(const std::string& pool, uint64_t offset, const std::stri
   return Status::Corruption(pool, "manifest at offset " + std::to_string(offset) + ": " + what);
 }
 
-// Edit numbers count from 0.
+// Edit numbers count from 0. Where a record does not check the records end: they have not been stored yet, or never
+// were whole, or are damaged; an owner tells the two last apart (Manifest::CheckEnd), and a reader will, or will not,
+// see more of them at its next look.
 Status ReplayArea(const Pool& pool, const AreaPlace& area, ManifestState* state, AreaPosition* at) {
   DCHECK(pool.Readable(area.offset, area.size) && at->records <= area.records);
   const char* const base = pool.At(area.offset);
@@ -26,6 +28,7 @@ Status ReplayArea(const Pool& pool, const AreaPlace& area, ManifestState* state,
     if (!s.ok()) return DamagedManifest(pool.path(), offset, s.ToString());
     at->bytes += ManifestRecordBytes(record.payload.size());
     at->records++;
+    DCHECK_LE(at->bytes, end + 7);  // a record begins at a word
     if (!edit.savepoints.empty()) state->PlaceSavepoints({area.offset, area.size, area.generation, at->records});
   }
   return at->records > 0 ? Status::OK() : DamagedManifest(pool.path(), area.offset, "snapshot damaged");

@@ -6,6 +6,10 @@
 
 #include "src/util/check.h"
 
+// Nothing is locked. A record counts once it checks, so one that is being stored is not there yet. The owner leaves an
+// area by switching the root, and uses it again for the roll-over after the next at the earliest; so if the root is
+// the same before and after, what was read between was the area that it names.
+
 namespace miodb {
 
 namespace {
@@ -16,6 +20,7 @@ constexpr int kMostAttempts = 64;
 }  // namespace
 
 Status ManifestReader::ReadArea(const RootSlot& root) {
+  DCHECK_GT(root.epoch, 0u);
   const AreaPlace area{root.manifest_offset, root.manifest_size, root.generation, UINT64_MAX};
   if (area.size <= kAreaFooterBytes || !pool_->Readable(area.offset, area.size)) {
     return DamagedManifest(pool_->path(), area.offset, "the root names no area");
@@ -29,6 +34,7 @@ Status ManifestReader::ReadArea(const RootSlot& root) {
   const Status s = ReplayArea(*pool_, area, &state_, &at_);
   DCHECK_GE(at_.records, before);
   edits_ += at_.records - before;
+  DCHECK(!s.ok() || at_.bytes <= AreaRecordsEnd(area.size));
   if (!s.ok()) root_ = RootSlot{};  // what was applied by half is read anew
   return s;
 }

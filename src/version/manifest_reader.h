@@ -1,9 +1,5 @@
 // ManifestReader: the manifest of a pool that another process may be writing to.
 //
-// Nothing is locked. A record counts once it checks, so one that is being stored is not there yet. The owner leaves an
-// area by switching the root, and uses it again for the roll-over after the next at the earliest; so if the root is
-// the same before and after, what was read between was the area that it names.
-//
 // Threads: one. What a crash of the owner leaves is read as an open would read it.
 
 #ifndef MIODB_SRC_VERSION_MANIFEST_READER_H_

@@ -86,6 +86,7 @@ Status StateOpener::OpenFile(const SstPlace& place) {
 }
 
 void StateOpener::KeepOnly(const ManifestState& state) {
+  DCHECK(ssd_ != nullptr || files_.empty());
   std::erase_if(tables_, [&](const auto& item) { return state.tables.count(item.first) == 0; });
   std::erase_if(files_, [&](const auto& item) { return state.files.count(item.first) == 0; });
   std::erase_if(records_, [](const auto& item) { return item.second.use_count() == 1; });

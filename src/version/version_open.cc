@@ -68,7 +68,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   if (!s.ok()) return s;
   SkipId(opener.last_id());
   TakeUp(opener);
-  pool_->EndClaims();
+  pool_->held()->EndClaims();
   const VersionEdit fitted = FitLevels(state);
   if (!fitted.tables.empty()) s = manifest_.Append(fitted);
   return s.ok() ? BuildCurrent() : s;

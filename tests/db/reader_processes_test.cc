@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,13 +19,11 @@
 #include "miodb/write_batch.h"
 #include "tests/common/environment.h"
 #include "tests/common/model_test_base.h"
+#include "tests/db/reader_plan.h"
 
 namespace miodb::test {
 namespace {
 
-constexpr uint64_t kKeys = 200;
-constexpr uint64_t kEra = 5000;  // batches: each era begins with nothing, so that a reader can begin with an era
-constexpr char kCounter[] = "counter";
 constexpr char kFamilyName[] = "f";
 
 uint64_t Now() { return Env::Default()->NowMicros(); }
@@ -69,105 +66,6 @@ struct Shared {
     if (!s.ok()) Fail(std::string(what) + ": " + s.ToString());
   }
   bool ends() const { return stop.load() || failures.load() > 0; }
-};
-
-// ---- what is written
-
-enum class Verb { kPut, kDelete, kMerge, kDeleteRange };
-
-struct Op {
-  bool in_family = false;
-  Verb verb = Verb::kPut;
-  std::string key;
-  std::string value;  // or the end of the range
-};
-
-std::string KeyOf(uint64_t i) {
-  std::string digits = std::to_string(i);
-  return "k" + std::string(4 - digits.size(), '0') + digits;
-}
-
-Op RandomOp(Random* random, uint64_t number) {
-  Op op;
-  op.in_family = random->OneIn(3);
-  const uint64_t key = random->Uniform(kKeys);
-  op.key = KeyOf(key);
-  switch (random->Uniform(12)) {
-    case 0:
-    case 1:
-      op.verb = Verb::kDelete;
-      break;
-    case 2:
-    case 3:
-      op.verb = Verb::kMerge;
-      op.value = std::to_string(number);
-      break;
-    case 4:
-      op.verb = Verb::kDeleteRange;
-      op.value = KeyOf(key + 1 + random->Uniform(5));
-      break;
-    default:
-      op.value = std::to_string(number) + std::string(random->OneIn(60) ? 20000 : random->Uniform(500), 'v');
-  }
-  return op;
-}
-
-// The same for the same number, in every process.
-std::vector<Op> OpsOf(uint64_t number) {
-  Random random(number * 7919 + 17);
-  std::vector<Op> ops;
-  for (const bool in_family : {false, true}) {
-    if (number % kEra == 0) ops.push_back({in_family, Verb::kDeleteRange, KeyOf(0), "l"});
-    ops.push_back({in_family, Verb::kPut, kCounter, std::to_string(number)});
-  }
-  for (uint64_t more = random.Uniform(10); more > 0; more--) ops.push_back(RandomOp(&random, number));
-  return ops;
-}
-
-void AddTo(const std::vector<Op>& ops, ColumnFamilyHandle* family, ColumnFamilyHandle* default_family,
-           WriteBatch* batch) {
-  for (const Op& op : ops) {
-    ColumnFamilyHandle* const at = op.in_family ? family : default_family;
-    if (op.verb == Verb::kPut) batch->Put(at, op.key, op.value);
-    if (op.verb == Verb::kDelete) batch->Delete(at, op.key);
-    if (op.verb == Verb::kMerge) batch->Merge(at, op.key, op.value);
-    if (op.verb == Verb::kDeleteRange) batch->DeleteRange(at, op.key, op.value);
-  }
-}
-
-// The content of a family after so many batches.
-class Content {
- public:
-  explicit Content(bool is_family) : is_family_(is_family) {}
-
-  // False: it is before what was asked for last.
-  bool GoTo(uint64_t number) {
-    if (number < number_) return false;
-    if (number / kEra > number_ / kEra) {
-      number_ = number / kEra * kEra - 1;
-      pairs_.clear();
-    }
-    while (number_ < number) Apply(OpsOf(++number_));
-    return true;
-  }
-  const std::map<std::string, std::string>& pairs() const { return pairs_; }
-
- private:
-  void Apply(const std::vector<Op>& ops) {
-    for (const Op& op : ops) {
-      if (op.in_family != is_family_) continue;
-      if (op.verb == Verb::kPut) pairs_[op.key] = op.value;
-      if (op.verb == Verb::kDelete) pairs_.erase(op.key);
-      if (op.verb == Verb::kDeleteRange) pairs_.erase(pairs_.lower_bound(op.key), pairs_.lower_bound(op.value));
-      if (op.verb != Verb::kMerge) continue;
-      const auto [at, fresh] = pairs_.emplace(op.key, op.value);
-      if (!fresh) at->second += "," + op.value;
-    }
-  }
-
-  const bool is_family_;
-  uint64_t number_ = 0;
-  std::map<std::string, std::string> pairs_;
 };
 
 // ---- the process that writes

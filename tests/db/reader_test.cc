@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -187,6 +188,7 @@ TEST_F(ReaderTest, SeesWholeBatchesInOrder) {
     }
   });
   const std::unique_ptr<DB> reader = OpenReader();
+  int changes = 0;
   long before = 0;  // NOLINT(runtime/int): as atol
   const int looks = static_cast<int>(ByScale(2000, 5000, 200000));
   for (int look = 0; look < looks && reader != nullptr && !HasFailure(); look++) {
@@ -201,8 +203,11 @@ TEST_F(ReaderTest, SeesWholeBatchesInOrder) {
     EXPECT_OK(walk->status());
     EXPECT_TRUE(seen == kKeys || (seen == 0 && before == 0)) << seen;
     EXPECT_GE(first, before);
+    changes += first > before;
     before = first;
+    if (look % 20 == 0) usleep(2000);
   }
+  EXPECT_GT(changes, 20);
   stop.store(true);
   writer.join();
 }
@@ -392,6 +397,30 @@ TEST_F(ReaderTest, ReadersOfOtherProcessesSeeWholeBatches) {
   std::cout << shared->acknowledged.load() << " batches, " << shared->looks.load() << " looks, " << shared->kills.load()
             << " readers killed\n";
   munmap(memory, sizeof(Shared));
+}
+
+// Where READERS cannot be written to, whoever could take away what is read is kept out.
+TEST_F(ReaderTest, KeepsOwnersOutFromAReadOnlyMount) {
+  Open();
+  Put("a", "1");
+  Close();
+  const std::string view = dir_ / "view";
+  fs::create_directory(view);
+  if (mount(path_.c_str(), view.c_str(), nullptr, MS_BIND, nullptr) != 0) GTEST_SKIP() << "cannot mount";
+  ASSERT_EQ(0, mount(nullptr, view.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr));
+  {
+    DB* opened = nullptr;
+    ASSERT_OK(DB::OpenReader(options_, view, &opened));
+    const std::unique_ptr<DB> reader(opened);
+    EXPECT_EQ("1", ValueOf(reader.get(), "a"));
+    EXPECT_TRUE(TryOpen().IsIOError());
+  }
+  Open();
+  Put("a", "2");
+  DB* opened = nullptr;
+  EXPECT_TRUE(DB::OpenReader(options_, view, &opened).IsNotSupportedError());
+  Close();
+  ASSERT_EQ(0, umount(view.c_str()));
 }
 
 TEST_F(ReaderTest, RefusesWhatItCannotFollow) {

@@ -323,7 +323,8 @@ void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_
   }
   miodb::test::Pages& pages = miodb::test::pages;
   const std::lock_guard<std::mutex> lock(pages.mutex);
-  if (pages.active && mapped != MAP_FAILED && fd >= 0 && (flags & MAP_SHARED) != 0) {
+  constexpr size_t kPageOfReaders = 8192;  // which is no pool
+  if (pages.active && mapped != MAP_FAILED && fd >= 0 && (flags & MAP_SHARED) != 0 && size > kPageOfReaders) {
     pages.base = static_cast<char*>(mapped);
     pages.size = size;
     if (pages.fd >= 0) __real_close(pages.fd);

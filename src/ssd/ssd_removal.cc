@@ -1,0 +1,67 @@
+// Table files that nobody needs any more.
+
+#include <algorithm>
+#include <new>
+
+#include "src/nvm/reader_guard.h"
+#include "src/ssd/ssd_store.h"
+#include "src/util/check.h"
+#include "src/util/coding.h"
+#include "src/util/mutation.h"
+
+// The life of a table file: a job writes it under a new id (NewFile), syncs it with its name, opens it, and an edit
+// names it. When the last version that has it is gone, its SstFile notes the number, and an SSD thread removes it
+// (RemoveDiscarded). A crash in between leaves a file that no manifest names, an orphan: the next open removes it,
+// once the mark has told that the pool is no older copy, to which every newer file would look like one.
+//
+// Readers in other processes may still have a version with the file, so its number waits until all of them have looked
+// at the manifest since.
+
+namespace miodb {
+
+// Readers may still look at what the manifest named before.
+Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) {
+  std::vector<std::pair<uint64_t, std::string>> files;
+  Status s = TableFiles(&files);
+  std::erase_if(files, [&](const auto& file) { return named.count(file.first) > 0; });
+  CHECK(lock_ != nullptr);  // the directory is this store's
+  if (files.empty() || MIODB_MUTATED(kSsdOrphansKept)) return s;
+  const bool seen = guard_ == nullptr || guard_->Passed(guard_->NewTime());
+  for (const auto& [number, name] : files) {
+    if (!seen) Discard(number);
+    if (seen && s.ok()) s = options_.env->RemoveFile(name);
+  }
+  return s;
+}
+
+void SsdStore::Discard(uint64_t number) noexcept {
+  const uint64_t time = guard_ != nullptr ? guard_->NewTime() : 0;
+  MutexLock lock(&mutex_);
+  CHECK(std::none_of(discarded_.begin(), discarded_.end(),
+                     [&](const Discarded& file) { return file.number == number; }));  // a file has one owner
+  try {
+    discarded_.push_back({number, time});
+  } catch (const std::exception&) {
+    // An orphan, until the next open.
+  }
+}
+
+// Who has the table pinned goes on reading the file that is removed. A removal that fails leaves an orphan.
+void SsdStore::RemoveDiscarded() {
+  std::vector<Discarded> files;
+  {
+    MutexLock lock(&mutex_);
+    const auto waits = [this](const Discarded& file) { return guard_ != nullptr && !guard_->Passed(file.time); };
+    const auto going = std::partition(discarded_.begin(), discarded_.end(), waits);
+    files.assign(going, discarded_.end());
+    discarded_.erase(going, discarded_.end());
+  }
+  for (const Discarded& file : files) {
+    char key[8];
+    EncodeFixed64(key, file.number);
+    tables_->Erase(Slice(key, sizeof(key)));
+    options_.env->RemoveFile(FileName(file.number)).IgnoreError();
+  }
+}
+
+}  // namespace miodb
