@@ -142,6 +142,15 @@ Status ReaderDb::BeforeRead() const {
   return failure_;
 }
 
+Status ReaderDb::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
+  DCHECK(updates != nullptr);
+  updates->reset();
+  return context_->WithMemory([&] {
+    Status s = BeforeRead();
+    return s.ok() ? UpdateStream::Open(*context_, follower_.get(), sequence, updates) : s;
+  });
+}
+
 // Handles of families follow here and not in each look: a program gets to know a new family by asking for it, and a
 // handle that it has stays valid, whatever became of the family.
 Status ReaderDb::Refresh() {
