@@ -64,6 +64,7 @@ Status DB::OpenReader(const Options& options, const std::string& name, DB** dbpt
   return s;
 }
 
+// A database that is open for writing has nothing newer than what reads see.
 Status DB::Refresh() { return Status::OK(); }
 
 Status ReaderDb::Open(const Options& options, const std::string& name, std::unique_ptr<ReaderDb>* reader) {
@@ -99,6 +100,7 @@ Status ReaderDb::Start() {
   return s;
 }
 
+// The thread ends with the look that it is at; the members go in the reverse of their order, the pins last.
 ReaderDb::~ReaderDb() {
   {
     const MutexLock lock(&mutex_);

@@ -1,3 +1,5 @@
+// Kept log chunks: their frames, and that they follow one another up to what is flushed.
+
 #include "src/inspect/verify_kept.h"
 
 #include <algorithm>
@@ -16,6 +18,7 @@ std::string Writes(uint64_t first, uint64_t last) {
   return "writes " + std::to_string(first) + " to " + std::to_string(last);
 }
 
+// A table may have the extent as its payload, which claims it as well; so the chunk claims a part.
 void VerifyChunk(const PoolImage& image, const KeptChunk& kept, SpaceClaims* claims, const ReportProblem& report) {
   const LogChunkPlace place = {kept.id, kept.offset, kept.bytes, true, kept.bytes};
   DCHECK(kept.bytes > 0 && kept.first_sequence <= kept.last_sequence);  // or the edit would not have been read
