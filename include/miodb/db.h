@@ -116,7 +116,8 @@ class MIODB_EXPORT DB {
   // readers may. *dbptr, which the caller deletes, has all calls of DB that read, and NotSupported for all that write.
   // options: of those that say what the database is, as for Open: comparator, merge_operator, pool_path, and for what
   // a reader has of its own. Nothing is created or written but the reader's place in READERS, a file of the database's
-  // directory: whoever reads needs permission to write that file, and to read all others.
+  // directory: whoever reads needs permission to write that file, and to read all others. By cutting that file off such
+  // a program can end the writer's process.
   //
   // What reads see is the database as it was at some moment, with whole batches, and never an earlier one than reads
   // before saw. It is some milliseconds old at most; Refresh brings it up to date. An iterator goes on with what it

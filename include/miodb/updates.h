@@ -34,7 +34,8 @@
 // InvalidArgument.
 //
 // A reader (DB::OpenReader) gives the stream in another process. It goes as far as what the reader sees: DB::Refresh
-// before Next.
+// before Next. That may be a write whose writer was not told yet that it is durable, with any persist mode, and what
+// was said of loss of power holds.
 //
 // Threads: one at a time. The iterator is deleted before the database.
 

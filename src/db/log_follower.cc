@@ -74,6 +74,7 @@ bool LogFollower::TakeUpByIndex(Chunk* chunk, Status* s) {
   if (!db_.order.bytewise() || !ReadChunkIndex(chunk->place, chunk->extent->data(), db_.pool->secret(), &index)) {
     return false;
   }
+  std::atomic_thread_fence(std::memory_order_acquire);  // what is read by the index was there before it
   if (index.last_sequence() > last_sequence_ && index.first_sequence != last_sequence_ + 1) return false;
   if (index.last_sequence() > last_sequence_) {
     LogPiece piece;

@@ -172,13 +172,23 @@ Status ReaderFollower::OpenPool(const std::string& path) {
   return s;
 }
 
+// Step 2. The owner may have the pool grow, and the manifest lie in what is new, between the two looks; and what the
+// manifest names may lie in what the files have grown by since.
+Status ReaderFollower::FollowManifest() {
+  constexpr int kTries = 3;
+  Status s;
+  for (int tries = 0; tries < kTries; tries++) {
+    s = db_.pool->Follow([this] { return Search(); });
+    if (s.ok()) s = manifest_->Follow();
+    if (!s.IsCorruption()) break;
+  }
+  return s.ok() ? db_.pool->Follow([this] { return Search(); }) : s;
+}
+
 // Steps 2 and 3. The manifest is asked once more after a failure: what is damaged stays so.
 Status ReaderFollower::Follow(uint64_t time) {
   for (;;) {
-    Status s = db_.pool->Follow([this] { return Search(); });
-    if (s.ok()) s = manifest_->Follow();
-    // What the manifest names may lie in what the files have grown by since.
-    if (s.ok()) s = db_.pool->Follow([this] { return Search(); });
+    Status s = FollowManifest();
     if (!s.ok()) return s;
     if (version_ != nullptr && manifest_->edits() == edits_) {
       version_->hold->Raise(time);
@@ -246,12 +256,16 @@ void ReaderFollower::Publish() {
 // another way once there are families, so what was read of the log is read anew.
 Status ReaderFollower::FollowLog(uint64_t time) {
   Status s = log_->Follow();
-  if (!s.ok() || db_.families.HasFamilies()) return s;
+  if (!s.ok() || log_order_ == LogOrder::kWithFamilies) return s;
   s = Follow(time);
   if (!s.ok() || !db_.families.HasFamilies()) return s;
-  log_ = std::make_unique<LogFollower>(db_);
-  s = log_->SetChunks(manifest_->state());
-  return s.ok() ? log_->Follow() : s;
+  auto anew = std::make_unique<LogFollower>(db_);
+  s = anew->SetChunks(manifest_->state());
+  if (s.ok()) s = anew->Follow();
+  if (!s.ok()) return s;
+  log_ = std::move(anew);
+  log_order_ = LogOrder::kWithFamilies;
+  return s;
 }
 
 // The time is read before anything else. States that nobody has any more go at the end, whatever the look came to:

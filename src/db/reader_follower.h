@@ -53,6 +53,9 @@ class ReaderFollower final : public LogSource {
     VersionRef version;
   };
 
+  // Whether what was read of the log was compared as keys of families are.
+  enum class LogOrder { kWithoutFamilies, kWithFamilies };
+
   // Which file has a name, and what of it changes when it is written.
   struct FileMark {
     uint64_t device = 0;
@@ -70,6 +73,7 @@ class ReaderFollower final : public LogSource {
   Status FollowLog(uint64_t time) REQUIRES(mutex_);
   Status KeepOwnersOut(const std::string& path);
   RegionPlaces Search() const;
+  Status FollowManifest() REQUIRES(mutex_);
   Status Follow(uint64_t time) REQUIRES(mutex_);
   Status OpenVersion(uint64_t time) REQUIRES(mutex_);
   void Publish() REQUIRES(mutex_);
@@ -85,6 +89,7 @@ class ReaderFollower final : public LogSource {
   std::unique_ptr<ManifestReader> manifest_ GUARDED_BY(mutex_);
   std::unique_ptr<StateOpener> opener_ GUARDED_BY(mutex_);
   std::unique_ptr<LogFollower> log_ GUARDED_BY(mutex_);
+  LogOrder log_order_ GUARDED_BY(mutex_) = LogOrder::kWithoutFamilies;
   std::shared_ptr<const HeldVersion> version_ GUARDED_BY(mutex_);  // null before the first look
   uint64_t edits_ GUARDED_BY(mutex_) = 0;                          // of the version
   std::vector<MemTableRef> published_ GUARDED_BY(mutex_);          // memtables

@@ -13,6 +13,7 @@
 
 #include "src/nvm/reader_page.h"
 #include "src/util/check.h"
+#include "src/util/fork_guard.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -43,7 +44,7 @@ class ReaderPins : public std::enable_shared_from_this<ReaderPins> {
   // page: null where nobody can write to the database. Then everything stays as it is.
   explicit ReaderPins(std::unique_ptr<ReaderPage> page) : page_(std::move(page)) {}
   ~ReaderPins() {
-    if (page_ != nullptr && slot_ >= 0) page_->Leave(slot_);
+    if (page_ != nullptr && slot_ >= 0 && !fork_guard_.InChild()) page_->Leave(slot_);
   }
   ReaderPins(const ReaderPins&) = delete;
   ReaderPins& operator=(const ReaderPins&) = delete;
@@ -64,11 +65,13 @@ class ReaderPins : public std::enable_shared_from_this<ReaderPins> {
  private:
   void Add(uint64_t time) EXCLUDES(mutex_) {
     DCHECK_GE(time, ReaderPage::kAll);
+    if (fork_guard_.InChild()) return;
     const MutexLock lock(&mutex_);
     times_.insert(time);
     Store();
   }
   void Drop(uint64_t time) EXCLUDES(mutex_) {
+    if (fork_guard_.InChild()) return;  // what is pinned is the parent's
     const MutexLock lock(&mutex_);
     const auto held = times_.find(time);
     CHECK(held != times_.end());
@@ -80,6 +83,7 @@ class ReaderPins : public std::enable_shared_from_this<ReaderPins> {
   }
 
   const std::unique_ptr<ReaderPage> page_;
+  const ForkGuard fork_guard_;
   int slot_ = -1;
   Mutex mutex_;
   std::multiset<uint64_t> times_ GUARDED_BY(mutex_);

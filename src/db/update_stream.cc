@@ -78,31 +78,35 @@ Status UpdateStream::FindPart() {
   Status s = log_->FindPart(next_, &part);
   if (!s.ok()) return s;
   DCHECK(part.first_sequence <= next_ && next_ <= part.last_sequence);
-  if (part_.extent == nullptr || part.id != part_.id) position_ = part.extent->data();
+  if (part.id != part_.id) position_ = 0;
   part_ = std::move(part);
   return s;
 }
 
 // Writes that became visible after the part was found may be in another chunk, so for these it is looked for again.
 Status UpdateStream::Read() {
-  if (next_ > log_->LastVisible()) return Status::OK();
+  if (next_ > log_->LastVisible()) {
+    part_.extent.reset();
+    return Status::OK();
+  }
   if (part_.extent == nullptr || next_ > part_.last_sequence) {
     Status s = FindPart();
     if (!s.ok()) return s;
   }
-  DCHECK(position_ >= part_.extent->data());
-  const char* const limit = part_.extent->data() + part_.bytes;
+  DCHECK_LE(position_, part_.bytes);
+  const char* const base = part_.extent->data();
   FrameView frame;
   do {
-    if (!ReadFrame(position_, limit, db_.pool->secret(), part_.id, &frame) || frame.first_sequence > next_) {
+    if (!ReadFrame(base + position_, base + part_.bytes, db_.pool->secret(), part_.id, &frame) ||
+        frame.first_sequence > next_) {
       return Status::Corruption(db_.pool->path(), "log chunk " + std::to_string(part_.id) + ": the frame of write " +
                                                       std::to_string(next_) + " is damaged");
     }
-    if (frame.last_sequence() < next_) position_ = frame.end;
+    if (frame.last_sequence() < next_) position_ += frame.bytes();
   } while (frame.last_sequence() < next_);
   Status s = MakeBatch(frame);
   if (!s.ok()) return s;
-  position_ = frame.end;
+  position_ += frame.bytes();
   first_sequence_ = frame.first_sequence;
   next_ = frame.last_sequence() + 1;
   valid_ = true;

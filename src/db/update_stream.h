@@ -2,7 +2,7 @@
 //
 // Frames up to the last sequence that reads see are whole, and nobody changes them: they are read beside writers, who
 // wait for none of it but a look at the list of chunks. The stream holds the chunk that it reads and none behind it, so
-// that a slow one does not fill the pool.
+// that a slow one does not fill the pool; and none at its end, where it may wait for long.
 //
 // Threads: one at a time. Ownership: the database, which has the source of the log, outlives it.
 
@@ -48,8 +48,8 @@ class UpdateStream final : public UpdateIterator {
   const LogSource* const log_;
   uint64_t next_;  // the write that is wanted next
 
-  LogPart part_;                    // where it is looked for; without an extent at the beginning
-  const char* position_ = nullptr;  // in it, of the frame behind the last that was read
+  LogPart part_;           // where it is looked for; without an extent at the beginning and at the end
+  uint64_t position_ = 0;  // in it, of the frame behind the last that was read
 
   bool valid_ = false;
   Status status_;

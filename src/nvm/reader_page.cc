@@ -28,8 +28,9 @@
 // Who has a slot has a lock on its bytes in the file, which the kernel takes away from a process that dies. An owner
 // that is held up by a pin asks for the lock: if it gets it the slot is nobody's.
 //
-// Whoever may write to the file can keep space from being used again, and can take from other readers what they pinned;
-// what the owner has is out of his reach.
+// Whoever may write to the file can keep space from being used again, can take from other readers what they pinned, and
+// can end all who have it mapped, the owner as well, by cutting it off. What the owner has of the database is out of
+// his reach.
 //
 // A child of fork() has its parent's open files. It lets go of this one at once, or the parent's slots would stay
 // locked for as long as the child lives.
@@ -40,6 +41,7 @@ namespace {
 
 constexpr uint64_t kReadersMagic = 0x315245444145524dULL;  // "MREADER1"
 constexpr uint32_t kReadersVersion = 1;
+constexpr uint64_t kMostTime = uint64_t{1} << 62;
 
 struct ReadersHeader {
   uint64_t magic;
@@ -157,7 +159,12 @@ Status ReaderPage::Open(const std::string& path, FileAccess access, std::unique_
   if (!s.ok()) return s;
   taken->Begin();
   s = taken->Check();
-  if (s.ok()) *page = std::move(taken);
+  if (!s.ok()) return s;
+  {
+    const MutexLock lock(&taken->mutex_);
+    taken->time_ = taken->clock();
+  }
+  *page = std::move(taken);
   return s;
 }
 
@@ -233,7 +240,8 @@ Status ReaderPage::Check() const {
   const uint64_t magic = Word(0)->load(std::memory_order_acquire);  // acquire: with Begin
   if (magic == 0) return Missing(path_);
   const auto* const header = reinterpret_cast<const ReadersHeader*>(base_);
-  const bool good = magic == kReadersMagic && header->version == kReadersVersion && header->slots == kSlots;
+  const bool good = magic == kReadersMagic && header->version == kReadersVersion && header->slots == kSlots &&
+                    clock() > kAll && clock() < kMostTime / 2;
   return good ? Status::OK() : NoPage(path_);
 }
 
@@ -270,9 +278,19 @@ void ReaderPage::Leave(int slot) {
   UnlockSlot(slot);
 }
 
-// While the owner has the lock nobody takes the slot.
+// A clock that another process has changed goes on by the owner's own count.
+uint64_t ReaderPage::Advance() {
+  const MutexLock lock(&mutex_);
+  CHECK(time_ >= kAll && time_ < kMostTime);
+  ClockWord()->store(++time_, std::memory_order_seq_cst);  // seq_cst: see the top
+  return time_;
+}
+
+// While the owner has the lock nobody takes the slot. One thread at a time asks: a second one would get the same lock,
+// and could take away the pin of whoever has the slot next.
 bool ReaderPage::PassedBy(uint64_t time) {
   DCHECK_GT(time, kAll);
+  const MutexLock lock(&mutex_);
   for (int i = 0; i < kSlots; i++) {
     const uint64_t pin = PinWord(i)->load(std::memory_order_seq_cst);  // seq_cst: see the top
     if (pin == kNone || pin >= time) continue;

@@ -17,6 +17,7 @@
 #include "miodb/options.h"
 #include "miodb/status.h"
 #include "src/util/check.h"
+#include "src/util/mutex.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
@@ -57,11 +58,11 @@ class ReaderPage {
 
   // ---- the owner
 
-  // The next time.
-  uint64_t Advance() { return ClockWord()->fetch_add(1, std::memory_order_seq_cst) + 1; }  // seq_cst: as above
+  // The next time. What the file says of it is for readers alone.
+  uint64_t Advance() EXCLUDES(mutex_);
 
   // Whether no reader has a pin from before this time.
-  bool PassedBy(uint64_t time);
+  bool PassedBy(uint64_t time) EXCLUDES(mutex_);
 
  private:
   ReaderPage(const std::string& path, Descriptor file);
@@ -83,6 +84,9 @@ class ReaderPage {
   const std::string path_;
   const Descriptor file_;
   char* base_ = nullptr;
+  // Of the owner. Its threads share the open file, and so the locks that they take of slots.
+  Mutex mutex_;
+  uint64_t time_ GUARDED_BY(mutex_) = kAll;
 };
 
 }  // namespace miodb

@@ -305,9 +305,15 @@ Status SsdStore::ReadRange(SstMeta* meta) const {
   return s;
 }
 
+// An orphan that waits to be removed may have the number, if no edit told of ids that were given: no reader knows it.
 Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
   WritableFile* opened = nullptr;
   const std::string name = FileName(number);
+  {
+    MutexLock lock(&mutex_);
+    const auto erased = std::erase_if(discarded_, [&](const Discarded& orphan) { return orphan.number == number; });
+    if (erased > 0) options_.env->RemoveFile(name).IgnoreError();
+  }
   Status s = options_.use_direct_io_for_flush_and_compaction ? options_.env->NewDirectWritableFile(name, &opened)
                                                              : options_.env->NewWritableFile(name, &opened);
   if (!s.ok()) return s;

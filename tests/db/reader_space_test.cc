@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "miodb/env.h"
+#include "miodb/updates.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
 #include "tests/common/model_test_base.h"
@@ -142,6 +143,57 @@ TEST_F(ReaderSpaceTest, AFullPoolDoesNotWaitAtEachWrite) {
   ASSERT_OK(reader->Refresh());
   for (uint64_t round = 100; round < 110; round++) Fill(1000, 400, round);
   CheckFilled(1000, 400, 109);
+}
+
+// Who follows and has everything waits for the next write, which a full pool would refuse for as long as he keeps
+// space.
+TEST_F(ReaderSpaceTest, AnUpdateStreamAtItsEndKeepsNoSpace) {
+  options_.pool_size = 8 * kMiB;
+  Open();
+  Fill(1000, 400);
+  const std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  std::unique_ptr<UpdateIterator> updates[2];
+  ASSERT_OK(db_->GetUpdatesSince(db_->GetLatestSequenceNumber(), &updates[0]));
+  ASSERT_OK(reader->Refresh());
+  ASSERT_OK(reader->GetUpdatesSince(db_->GetLatestSequenceNumber(), &updates[1]));
+  for (auto& stream : updates) {
+    EXPECT_TRUE(stream->Valid());
+    stream->Next();
+    EXPECT_FALSE(stream->Valid());
+    EXPECT_OK(stream->status());
+  }
+  for (uint64_t round = 1; round < 30; round++) Fill(1000, 400, round);
+  CheckFilled(1000, 400, 29);
+  ASSERT_OK(db_->Put(WriteOptions(), "a", "1"));
+  ASSERT_OK(reader->Refresh());
+  for (auto& stream : updates) {
+    stream->Next();
+    EXPECT_TRUE(stream->status().IsNotFound()) << "what was written meanwhile is in the log no more";
+  }
+}
+
+// A child that deletes what its parent has takes nothing from what the parent pinned.
+TEST_F(ReaderSpaceTest, AChildTakesNoPinFromItsParent) {
+  options_.pool_size = 8 * kMiB;
+  Open();
+  Fill(1000, 400);
+  std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  std::unique_ptr<UpdateIterator> updates;
+  ASSERT_OK(reader->GetUpdatesSince(1, &updates));
+  std::unique_ptr<Iterator> walk(reader->NewIterator(ReadOptions()));
+  ASSERT_EQ(0, InChild([&] {
+              updates.reset();
+              walk.reset();
+              reader.reset();
+              return 0;
+            }));
+  WriteUntilFull(db_.get());
+  uint64_t count = 0;
+  for (walk->SeekToFirst(); walk->Valid(); walk->Next()) count++;
+  EXPECT_OK(walk->status());
+  EXPECT_EQ(1000u, count);
 }
 
 // What came free while a reader looked goes back to the file system once it looks away, though nobody allocates.
