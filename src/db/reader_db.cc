@@ -8,6 +8,7 @@
 #include "miodb/iterator.h"
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
+#include "src/db/update_stream.h"
 #include "src/util/check.h"
 #include "src/util/no_throw.h"
 

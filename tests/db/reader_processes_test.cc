@@ -124,12 +124,13 @@ class Writer {
 
   // Where readers hold the space that a write needs, it is tried again.
   bool WriteOne(DB* db, WriteBatch* batch) {
-    Status s;
-    for (const uint64_t end = Now() + 20000000; !shared_->ends(); usleep(1000)) {
-      s = db->Write(WriteOptions(), batch);
-      if (!s.IsNoSpace() || Now() > end) break;
+    const uint64_t end = Now() + 20000000;
+    Status s = db->Write(WriteOptions(), batch);
+    for (; s.IsNoSpace() && Now() < end && !shared_->ends(); s = db->Write(WriteOptions(), batch)) {
       shared_->no_space.fetch_add(1);
+      usleep(1000);
     }
+    if (s.IsNoSpace() && shared_->ends()) return false;
     shared_->Check(s, "write");
     return s.ok();
   }

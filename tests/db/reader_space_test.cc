@@ -181,7 +181,7 @@ TEST_F(ReaderSpaceTest, AChildTakesNoPinFromItsParent) {
   std::unique_ptr<DB> reader = OpenReader();
   ASSERT_NE(nullptr, reader);
   std::unique_ptr<UpdateIterator> updates;
-  ASSERT_OK(reader->GetUpdatesSince(1, &updates));
+  ASSERT_OK(reader->GetUpdatesSince(reader->GetLatestSequenceNumber(), &updates));
   std::unique_ptr<Iterator> walk(reader->NewIterator(ReadOptions()));
   ASSERT_EQ(0, InChild([&] {
               updates.reset();
