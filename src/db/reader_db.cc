@@ -21,7 +21,7 @@ namespace miodb {
 namespace {
 
 constexpr uint64_t kLookMicros = 2000;       // from one look to the next while there are reads
-constexpr uint64_t kIdleLookMicros = 50000;  // and while there are none
+constexpr uint64_t kIdleLookMicros = 20000;  // and while there are none
 constexpr int kLooksUntilIdle = 25;          // in a row, without a read between them
 
 // Nothing of a reader would be told to a listener, and what the writer's options make is not made here.

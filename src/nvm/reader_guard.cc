@@ -16,13 +16,15 @@ namespace {
 // of times, and whoever allocates takes from its head what has been passed meanwhile. So no thread is needed for it,
 // and where nobody allocates nothing is missed.
 
-// A reader looks at the manifest more often than this. One that was stopped, or holds what it sees, is not waited for.
+// A reader looks at the manifest more often than this. One that was stopped, or holds what it sees, is not waited for:
+// not for long where space is short, and for less by an open.
 constexpr uint64_t kMostWaitMicros = 100000;
+constexpr uint64_t kMostOpenWaitMicros = 30000;
 constexpr uint64_t kLookMicros = 500;
 
 }  // namespace
 
-bool ReaderGuard::WaitUntilSeen() { return WaitUntilPassed(page_->Advance()); }
+bool ReaderGuard::WaitUntilSeen() { return WaitUntilPassed(page_->Advance(), kMostOpenWaitMicros); }
 
 void ReaderGuard::WaitUntilPassed() {
   uint64_t oldest;
@@ -33,15 +35,15 @@ void ReaderGuard::WaitUntilPassed() {
     CHECK_GE(oldest, waited_for_);
     if (oldest == waited_for_) return;
   }
-  if (WaitUntilPassed(oldest)) return;
+  if (WaitUntilPassed(oldest, kMostWaitMicros)) return;
   const MutexLock lock(&mutex_);
   waited_for_ = oldest;
 }
 
-bool ReaderGuard::WaitUntilPassed(uint64_t time) {
-  static_assert(kLookMicros < kMostWaitMicros);
+bool ReaderGuard::WaitUntilPassed(uint64_t time, uint64_t micros) {
+  static_assert(kLookMicros < kMostOpenWaitMicros && kMostOpenWaitMicros < kMostWaitMicros);
   DCHECK_GT(time, ReaderPage::kAll);
-  const uint64_t end = NowMicros() + kMostWaitMicros;
+  const uint64_t end = NowMicros() + micros;
   while (!page_->PassedBy(time)) {
     if (NowMicros() >= end) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(kLookMicros));

@@ -60,7 +60,7 @@ class ReaderGuard {
   };
 
   bool TakePassed(Run* run) EXCLUDES(mutex_);
-  bool WaitUntilPassed(uint64_t time);  // a little
+  bool WaitUntilPassed(uint64_t time, uint64_t micros);  // so long at most
 
   const std::unique_ptr<ReaderPage> page_;
   Mutex mutex_;
