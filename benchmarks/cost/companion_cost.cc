@@ -1,5 +1,5 @@
-// What a writer feels of those who copy its database meanwhile: puts of random keys as fast as they go, in phases that
-// alternate between alone and in company.
+// What a writer feels of those who copy its database meanwhile, or have it open for reading: puts of random keys as
+// fast as they go, in phases that alternate between alone and in company.
 //
 //   companion_cost DIRECTORY COMPANY [ROUNDS [SECONDS [VALUE_BYTES]]]
 //
@@ -7,11 +7,16 @@
 //   nobody        the noise of the machine
 //   savepoints    one is made at random moments, and dropped at the next
 //   checkpoints   the same below DIRECTORY, removed once it is whole
+//   readers       four other processes have it open, and read nothing
 //
 // Each of ROUNDS (9) has one phase of SECONDS (5) of each kind, the first of them by turns, on a database of its own
 // below DIRECTORY that has all keys, with values of VALUE_BYTES (100). Printed for each phase: puts a second,
 // their 99.9th percentile and the longest; at the end the medians of all rounds and their ratios. The time of a put is
 // measured outside of it.
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -54,16 +59,22 @@ struct Figures {
   double longest_micros = 0;
 };
 
-// Makes copies at random moments until it is told to stop.
 class Company {
  public:
-  Company(const Shape& shape, miodb::DB* db, uint64_t seed)
+  virtual ~Company() = default;
+  virtual uint64_t copies() const { return 0; }
+};
+
+// Makes copies at random moments until it is told to stop.
+class Copies final : public Company {
+ public:
+  Copies(const Shape& shape, miodb::DB* db, uint64_t seed)
       : shape_(shape), db_(db), random_(seed), thread_([this] { Run(); }) {}
-  ~Company() {
+  ~Copies() override {
     stop_ = true;
     thread_.join();
   }
-  uint64_t copies() const { return copies_; }
+  uint64_t copies() const override { return copies_; }
 
  private:
   void Run() {
@@ -88,6 +99,54 @@ class Company {
   std::atomic<bool> stop_{false};
   std::atomic<uint64_t> copies_{0};
   std::thread thread_;
+};
+
+// Processes of this program that have opened the database for reading when this is made, and end with it.
+class Readers final : public Company {
+ public:
+  explicit Readers(const std::string& path) {
+    for (int i = 0; i < kReaders; i++) Start(path);
+  }
+  ~Readers() override {
+    for (const int input : inputs_) close(input);
+    while (wait(nullptr) > 0) {
+    }
+  }
+
+  // What such a process does: says that it has it open, and waits for the end of its input.
+  static int Run(const std::string& path) {
+    miodb::DB* opened;
+    Check(miodb::DB::OpenReader(miodb::Options(), path, &opened));
+    const std::unique_ptr<miodb::DB> db(opened);
+    char byte = 'r';
+    if (write(STDOUT_FILENO, &byte, 1) != 1) return 1;
+    while (read(STDIN_FILENO, &byte, 1) > 0) {
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr int kReaders = 4;
+
+  void Start(const std::string& path) {
+    int in[2], out[2];
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) Check(miodb::Status::IOError("pipe"));
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(in[0], STDIN_FILENO);
+      dup2(out[1], STDOUT_FILENO);
+      execl("/proc/self/exe", "companion_cost", path.c_str(), "reader", nullptr);
+      _exit(1);
+    }
+    close(in[0]);
+    close(out[1]);
+    char byte;
+    if (child < 0 || read(out[0], &byte, 1) != 1) Check(miodb::Status::IOError(path, "no reader could be started"));
+    close(out[0]);
+    inputs_.push_back(in[1]);
+  }
+
+  std::vector<int> inputs_;
 };
 
 class CompanionCost {
@@ -140,15 +199,19 @@ class CompanionCost {
     Figures figures;
     {
       std::unique_ptr<Company> company;
-      if (in_company && shape_.company != "nobody") {
-        company = std::make_unique<Company>(shape_, db.get(), random_.Next());
-      }
+      if (in_company) company = MakeCompany(path, db.get());
       figures = Put(db.get());
       if (company != nullptr) *copies += company->copies();
     }
     db.reset();
     Check(miodb::DestroyDB(path, options));
     return Print(in_company ? "in company" : "alone", figures);
+  }
+
+  std::unique_ptr<Company> MakeCompany(const std::string& path, miodb::DB* db) {
+    if (shape_.company == "nobody") return std::make_unique<Company>();
+    if (shape_.company == "readers") return std::make_unique<Readers>(path);
+    return std::make_unique<Copies>(shape_, db, random_.Next());
   }
 
   Figures Put(miodb::DB* db) {
@@ -174,8 +237,9 @@ class CompanionCost {
 };
 
 int Usage() {
-  std::fprintf(stderr,
-               "usage: companion_cost DIRECTORY nobody|savepoints|checkpoints [ROUNDS [SECONDS [VALUE_BYTES]]]\n");
+  std::fprintf(
+      stderr,
+      "usage: companion_cost DIRECTORY nobody|savepoints|checkpoints|readers [ROUNDS [SECONDS [VALUE_BYTES]]]\n");
   return 2;
 }
 
@@ -186,7 +250,9 @@ int main(int argc, char** argv) {
   Shape shape;
   shape.directory = argv[1];
   shape.company = argv[2];
-  if (shape.company != "nobody" && shape.company != "savepoints" && shape.company != "checkpoints") return Usage();
+  if (shape.company == "reader") return Readers::Run(shape.directory);
+  const char* const companies[] = {"nobody", "savepoints", "checkpoints", "readers"};
+  if (std::find(std::begin(companies), std::end(companies), shape.company) == std::end(companies)) return Usage();
   if (argc > 3) shape.rounds = std::atoi(argv[3]);
   if (argc > 4) shape.seconds = std::atof(argv[4]);
   if (argc > 5) shape.value_bytes = std::strtoull(argv[5], nullptr, 10);

@@ -14,8 +14,8 @@
 // Who waits for readers, and for how long:
 //
 //   an open           some hundredths of a second, for readers to look at the manifest as recovery has read it. Where
-//                     one does not, all that is free is held: the new owner cannot tell what of it that reader needs. Files may
-//                     still grow; where they cannot, an allocation of the open waits for some seconds in all
+//                     one does not, all that is free is held: the new owner cannot tell what of it that reader needs.
+//                     Files may still grow; where they cannot, an allocation of the open waits for some seconds in all
 //   an allocation     that finds no space: a tenth of a second, unless that was waited for in vain before
 //   everybody else    not at all
 
