@@ -52,6 +52,7 @@ struct Shared {
   std::atomic<uint64_t> acknowledged{0};  // the number of the last batch
   std::atomic<uint64_t> at[kTimes];       // when a batch was acknowledged
   std::atomic<uint64_t> checked{0};       // reads
+  std::atomic<uint64_t> entries{0};       // that these reads gave, each compared
   std::atomic<uint64_t> held{0};          // of these with an iterator that was held
   std::atomic<uint64_t> no_space{0};      // writes that were refused for the time being
   std::atomic<bool> stop{false};
@@ -247,7 +248,8 @@ class Reader {
       shared_->held.fetch_add(1);
     }
     auto expected = content->pairs().begin();
-    for (given->SeekToFirst(); given->Valid(); given->Next(), ++expected) {
+    uint64_t entries = 0;
+    for (given->SeekToFirst(); given->Valid(); given->Next(), ++expected, entries++) {
       if (expected == content->pairs().end() || given->key() != expected->first || given->value() != expected->second) {
         shared_->Fail("batch " + std::to_string(number) + ": " + given->key().ToString() + " -> " +
                       given->value().ToString().substr(0, 40) + ", expected " +
@@ -260,6 +262,7 @@ class Reader {
     if (expected != content->pairs().end()) {
       shared_->Fail("batch " + std::to_string(number) + " ends before " + expected->first);
     }
+    shared_->entries.fetch_add(entries);
     shared_->checked.fetch_add(1);
     return number;
   }
@@ -282,6 +285,7 @@ class Reader {
         shared_->Fail("batch " + std::to_string(number) + ": get of " + names[i] + " is " + found[i].ToString());
       }
     }
+    shared_->entries.fetch_add(names.size());
     shared_->checked.fetch_add(1);
   }
 
@@ -298,7 +302,7 @@ class Reader {
 
 class ReaderProcessesTest : public ModelTestBase {
  protected:
-  static constexpr size_t kReaders = 3;
+  static constexpr size_t kReaders = 4;
 
   ReaderProcessesTest() {
     void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -370,11 +374,12 @@ class ReaderProcessesTest : public ModelTestBase {
   }
 
   void Print() const {
-    std::cout << shared_->acknowledged.load() << " batches, " << shared_->checked.load() << " reads checked, "
-              << shared_->held.load() << " of them held; killed " << kills_[0] << " writers, " << kills_[1]
-              << " readers; lag " << shared_->lags.Quantile(0.5) << " us, p99 " << shared_->lags.Quantile(0.99)
-              << " us; " << shared_->opens.count.load() << " opens, " << shared_->opens.Quantile(0.5) << " us, at most "
-              << shared_->opens.Quantile(1) << " us; no space " << shared_->no_space.load() << " times\n";
+    std::cout << shared_->acknowledged.load() << " batches, " << shared_->checked.load() << " reads of "
+              << shared_->entries.load() << " entries checked, " << shared_->held.load() << " of them held; killed "
+              << kills_[0] << " writers, " << kills_[1] << " readers; lag " << shared_->lags.Quantile(0.5)
+              << " us, p99 " << shared_->lags.Quantile(0.99) << " us; " << shared_->opens.count.load() << " opens, "
+              << shared_->opens.Quantile(0.5) << " us, at most " << shared_->opens.Quantile(1) << " us; no space "
+              << shared_->no_space.load() << " times\n";
   }
 
   Shared* shared_ = nullptr;
