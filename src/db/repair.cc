@@ -18,6 +18,7 @@
 #include "src/log/file_log.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
+#include "src/nvm/reader_page.h"
 #include "src/util/check.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
@@ -350,6 +351,10 @@ Status Repairer::Swap() {
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
   if (!options_.ssd_path.empty()) s = SwapDirectories();
   if (s.ok()) s = FinishStore();
+  std::unique_ptr<ReaderPage> page;
+  if (s.ok() && ReaderPage::OpenExisting(ReadersPath(name_), &page).IsCorruption()) {
+    s = env_->RemoveFile(ReadersPath(name_));  // the next open makes another
+  }
   if (s.ok()) Go(Exchange::kDone);
   return s;
 }

@@ -10,6 +10,7 @@
 #include "src/util/check.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -76,8 +77,9 @@ SsdStore::SsdStore(const Options& options, const std::atomic<bool>* has_families
   }
 }
 
+// What is not removed for want of memory is an orphan, until the next open.
 SsdStore::~SsdStore() {
-  RemoveDiscarded();
+  NoThrow(options_.ssd_path, [this] { return RemoveDiscarded(), Status::OK(); }).IgnoreError();
   if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
 }
 

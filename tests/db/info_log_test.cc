@@ -35,8 +35,10 @@ TEST_F(InfoLogTest, AFileThatHasGrownIsFollowedByANewOne) {
   options_.max_log_file_size = 300;
   options_.keep_log_file_num = 3;
   Open();
-  Fill(5000, 100);
-  Settle();
+  for (uint64_t round = 0; round < 100 && !IsThere("LOG.old.2"); round++) {
+    Fill(5000, 100, round);
+    Settle();
+  }
   EXPECT_TRUE(IsThere("LOG.old.2"));
   EXPECT_FALSE(IsThere("LOG.old.3"));
   for (const char* const name : {"LOG", "LOG.old", "LOG.old.2"}) {
