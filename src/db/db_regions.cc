@@ -46,9 +46,13 @@ Status DBImpl::DoAddRegion(const NvmRegion& region) {
   if (s.ok()) s = store_->Keep(StoreState::kInUse, region.path);
   if (!s.ok()) return s;
   s = context_->pool->AddRegion(RegionsOf(with).front());
-  context_->LogStatus(("add region " + region.path).c_str(), s);
-  context_->LogStatus("STORE", store_->Keep(StoreState::kInUse));  // where a region is can be found out without it
-  if (!s.ok()) return s;
+  const Status kept = store_->Keep(StoreState::kInUse);
+  if (!kept.ok()) context_->LogStatus("STORE", kept);  // where a region is can be found out without it
+  if (!s.ok()) {
+    context_->LogStatus(("add region " + region.path).c_str(), s);
+    return s;
+  }
+  context_->Log("added region %s", region.path.c_str());
   DbLock lock(control_.get());
   space_->CameFree();
   return s;

@@ -256,9 +256,10 @@ void Pool::GiveBackAll(uint64_t reserve) {
 
 // By the destructors of extents, in any thread that drops the last reference, readers too.
 void Pool::Release(PmRef offset, uint64_t size) {
+  if (options_.use == RegionUse::kReader) return;  // the owner may have cut it off since
   DCHECK(Readable(offset, size));
   // acquire: pairs with StopReuse, which comes before whatever makes that call's caller let go of space.
-  if (reuse_stopped_.load(std::memory_order_acquire) || options_.use == RegionUse::kReader) return;
+  if (reuse_stopped_.load(std::memory_order_acquire)) return;
   MIODB_POISON(At(offset), size);
   try {
     held_.Release(offset, size);
