@@ -57,10 +57,6 @@ if(MIODB_BUILD_FUZZERS)
   endif()
   target_compile_options(miodb_compiler INTERFACE -fsanitize=fuzzer-no-link)
 endif()
-# Headers of the standard library that most files include, for the targets that compile them once (precompiled). The
-# engine's own objects and the programs do without, so a file that leaves out an include does not compile there.
-set(miodb_precompiled <algorithm> <atomic> <chrono> <condition_variable> <deque> <functional> <map> <memory> <mutex>
-                      <optional> <set> <string> <string_view> <thread> <unordered_map> <utility> <vector>)
 if("thread" IN_LIST MIODB_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # ThreadSanitizer does not model std::atomic_thread_fence, and gcc says so at every use.
   target_compile_options(miodb_compiler INTERFACE -Wno-tsan)

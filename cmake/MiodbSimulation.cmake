@@ -4,7 +4,6 @@
 
 add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
 target_include_directories(miodb_sim_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
-target_precompile_headers(miodb_sim_engine PRIVATE ${miodb_precompiled})
 target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR MIODB_MUTANTS)
 target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
 
@@ -58,7 +57,6 @@ endforeach()
 
 add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
 target_include_directories(miodb_mutant_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
-target_precompile_headers(miodb_mutant_engine PRIVATE ${miodb_precompiled})
 target_compile_definitions(miodb_mutant_engine PUBLIC MIODB_MUTANTS)
 target_link_libraries(miodb_mutant_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
 add_library(miodb_mutants STATIC EXCLUDE_FROM_ALL ${helper_sources} $<TARGET_OBJECTS:miodb_mutant_engine>)

@@ -69,8 +69,6 @@ endforeach()
 
 # ---- What all of them are built with ----
 
-# Compiling the tests is a third of a build. Their own code, not the engine's, gets by with less optimization.
-set(test_optimization "$<$<CONFIG:Release>:-O1>")
 set_source_files_properties(tests/common/paths.cc PROPERTIES COMPILE_DEFINITIONS
   "MIODB_TEST_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";MIODB_TEST_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
 add_library(miodb_test_base INTERFACE)
@@ -80,8 +78,6 @@ set(test_libraries miodb_test_base)
 if(helper_sources)
   add_library(miodb_test_helpers STATIC ${helper_sources})
   target_link_libraries(miodb_test_helpers PUBLIC miodb_test_base GTest::gtest)
-  target_compile_options(miodb_test_helpers PRIVATE ${test_optimization})
-  target_precompile_headers(miodb_test_helpers PRIVATE ${miodb_precompiled} <gtest/gtest.h>)
   list(PREPEND test_libraries miodb_test_helpers)
 endif()
 
@@ -112,8 +108,6 @@ function(miodb_add_test_program file target_name)
     target_link_libraries(${target} PRIVATE miodb_test_compat)
   else()
     target_link_libraries(${target} PRIVATE ${test_libraries})
-    target_compile_options(${target} PRIVATE ${test_optimization})
-    target_precompile_headers(${target} REUSE_FROM miodb_test_helpers)
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME "${name}"
                                              RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/${folder}>")
