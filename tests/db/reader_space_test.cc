@@ -22,7 +22,7 @@
 #include "miodb/updates.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
-#include "tests/common/model_test_base.h"
+#include "tests/common/reader_test_base.h"
 
 namespace miodb::test {
 namespace {
@@ -31,14 +31,8 @@ namespace fs = std::filesystem;
 
 uint64_t Now() { return Env::Default()->NowMicros(); }
 
-class ReaderSpaceTest : public ModelTestBase {
+class ReaderSpaceTest : public ReaderTestBase {
  protected:
-  std::unique_ptr<DB> OpenReader() const {
-    DB* reader = nullptr;
-    EXPECT_OK(DB::OpenReader(options_, path_, &reader));
-    return std::unique_ptr<DB>(reader);
-  }
-
   // Writes until the pool has all that it may have.
   void WriteUntilFull(DB* db) const {
     for (uint64_t round = 1; round < 60; round++) {

@@ -22,21 +22,15 @@
 #include "miodb/write_batch.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
-#include "tests/common/model_test_base.h"
+#include "tests/common/reader_test_base.h"
 
 namespace miodb::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-class ReaderTest : public ModelTestBase {
+class ReaderTest : public ReaderTestBase {
  protected:
-  std::unique_ptr<DB> OpenReader() const {
-    DB* reader = nullptr;
-    const Status s = DB::OpenReader(options_, path_, &reader);
-    EXPECT_OK(s);
-    return std::unique_ptr<DB>(reader);
-  }
   Status TryReader() const {
     DB* reader = nullptr;
     const Status s = DB::OpenReader(options_, path_, &reader);
@@ -218,32 +212,22 @@ TEST_F(ReaderTest, AReaderThatDiesKeepsNoSpace) {
   Open();
   Fill(2000, 400);
   Close();
-  int ready[2];
-  ASSERT_EQ(0, pipe(ready));
-  const pid_t child = fork();
-  if (child == 0) {
+  WaitingChild child([this] {
     DB* reader = nullptr;
-    if (!DB::OpenReader(options_, path_, &reader).ok()) _exit(1);
+    if (!DB::OpenReader(options_, path_, &reader).ok()) return false;
     Iterator* const walk = reader->NewIterator(ReadOptions());
     walk->SeekToFirst();
-    if (!walk->Valid() || write(ready[1], "r", 1) != 1) _exit(2);
-    for (;;) pause();
-  }
-  char byte = 0;
-  ASSERT_EQ(1, read(ready[0], &byte, 1));
+    return walk->Valid();
+  });
+  ASSERT_TRUE(child.waits());
   Open();
   for (uint64_t round = 1; round < 3; round++) {
     for (uint64_t i = 0; i < 2000; i++)
       db_->Put(WriteOptions(), FilledKey(i), FilledValue(i, 400, round)).IgnoreError();
   }
-  kill(child, SIGKILL);
-  int status = 0;
-  ASSERT_EQ(child, waitpid(child, &status, 0));
-  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_TRUE(child.Kill());
   for (uint64_t round = 3; round < 20; round++) Fill(2000, 400, round);
   CheckFilled(2000, 400, 19);
-  close(ready[0]);
-  close(ready[1]);
 }
 
 // The writer is killed; the reader goes on, and the next writer opens beside it.
@@ -251,25 +235,18 @@ TEST_F(ReaderTest, GoesOnWhenTheWriterDies) {
   Open();
   Put("a", "1");
   Close();
-  int ready[2];
-  ASSERT_EQ(0, pipe(ready));
-  const pid_t child = fork();
-  if (child == 0) {
+  WaitingChild child([this] {
     DB* db = nullptr;
-    if (!DB::Open(options_, path_, &db).ok()) _exit(1);
+    if (!DB::Open(options_, path_, &db).ok()) return false;
     for (int i = 0; i < 3000; i++) db->Put(WriteOptions(), FilledKey(static_cast<uint64_t>(i)), "x").IgnoreError();
-    if (!db->Put(WriteOptions(), "a", "2").ok() || write(ready[1], "w", 1) != 1) _exit(2);
-    for (;;) pause();
-  }
-  char byte = 0;
-  ASSERT_EQ(1, read(ready[0], &byte, 1));
+    return db->Put(WriteOptions(), "a", "2").ok();
+  });
+  ASSERT_TRUE(child.waits());
   const std::unique_ptr<DB> reader = OpenReader();
   ASSERT_NE(nullptr, reader);
   EXPECT_EQ("2", ValueOf(reader.get(), "a"));
   const std::unique_ptr<Iterator> walk(reader->NewIterator(ReadOptions()));
-  kill(child, SIGKILL);
-  int status = 0;
-  ASSERT_EQ(child, waitpid(child, &status, 0));
+  ASSERT_TRUE(child.Kill());
   EXPECT_EQ("2", ValueOf(reader.get(), "a"));
   Open();
   for (uint64_t round = 1; round < 4; round++) Fill(3000, 100, round);
@@ -282,8 +259,6 @@ TEST_F(ReaderTest, GoesOnWhenTheWriterDies) {
     seen++;
   }
   EXPECT_EQ(3001, seen);
-  close(ready[0]);
-  close(ready[1]);
 }
 
 // What processes tell each other about a run.

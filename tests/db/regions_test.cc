@@ -16,6 +16,7 @@
 #include "src/db/store_file.h"
 #include "src/nvm/region_finder.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/in_child.h"
 #include "tests/nvm/pool_files.h"
 
 namespace miodb::test {
@@ -108,24 +109,16 @@ TEST_F(RegionsTest, SpaceOfBothIsUsedAgain) {
 TEST_F(RegionsTest, AKilledProcessLeavesEveryAcknowledgedWrite) {
   options_.nvm_regions = {RegionAt(Second(), 32 * kMiB)};
   for (uint64_t round = 0; round < 4; round++) {
-    int ready[2];
-    ASSERT_EQ(0, pipe(ready));
-    const pid_t child = fork();
-    if (child == 0) {
+    WaitingChild child([&] {
       DB* db;
-      if (!DB::Open(options_, path_, &db).ok()) _exit(1);
+      if (!DB::Open(options_, path_, &db).ok()) return false;
       for (uint64_t i = 0; i < 8000; i++) {
-        if (!db->Put(WriteOptions(), FilledKey(i), FilledValue(i, 1000, round)).ok()) _exit(2);
+        if (!db->Put(WriteOptions(), FilledKey(i), FilledValue(i, 1000, round)).ok()) return false;
       }
-      (void)!write(ready[1], "!", 1);
-      for (;;) pause();
-    }
-    char byte;
-    close(ready[1]);
-    ASSERT_EQ(1, read(ready[0], &byte, 1)) << "the child could not write";
-    close(ready[0]);
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+      return true;
+    });
+    ASSERT_TRUE(child.waits()) << "the child could not write";
+    ASSERT_TRUE(child.Kill());
     Open();
     CheckFilled(8000, 1000, round);
     EXPECT_GT(Used(1), kMiB);

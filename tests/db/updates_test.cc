@@ -4,9 +4,6 @@
 #include "miodb/updates.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <map>
@@ -19,6 +16,7 @@
 #include "miodb/lifetime.h"
 #include "src/inspect/verify.h"
 #include "tests/common/environment.h"
+#include "tests/common/in_child.h"
 #include "tests/common/model_test_base.h"
 
 namespace miodb::test {
@@ -487,29 +485,19 @@ TEST_F(UpdatesTest, BesideWriters) {
 TEST_F(UpdatesTest, AfterAKill) {
   OpenFollower();
   for (int round = 0; round < 4 && !HasFailure(); round++) {
-    int acknowledged[2];
-    ASSERT_EQ(0, pipe(acknowledged));
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      std::unique_ptr<DB> db;
-      if (!OpenDb(options_, path_, &db).ok()) _exit(1);
+    DB* opened = nullptr;  // not closed by the child
+    WaitingChild child([&] {
+      if (!DB::Open(options_, path_, &opened).ok()) return false;
       for (uint64_t i = 0; i < 3000; i++) {
         WriteBatch batch;
         batch.Put(FilledKey(i % 200), FilledValue(i, 150, static_cast<uint64_t>(round)));
         batch.Delete(FilledKey(i * 7 % 200));
-        if (!db->Write(WriteOptions(), &batch).ok()) _exit(1);
+        if (!opened->Write(WriteOptions(), &batch).ok()) return false;
       }
-      if (write(acknowledged[1], "x", 1) != 1) _exit(1);
-      for (;;) pause();
-    }
-    close(acknowledged[1]);
-    char byte;
-    EXPECT_EQ(1, read(acknowledged[0], &byte, 1));
-    close(acknowledged[0]);
-    kill(child, SIGKILL);
-    int status = 0;
-    ASSERT_EQ(child, waitpid(child, &status, 0));
+      return true;
+    });
+    EXPECT_TRUE(child.waits());
+    ASSERT_TRUE(child.Kill());
     Open();
     EXPECT_EQ(6000u * static_cast<uint64_t>(round + 1), db_->GetLatestSequenceNumber());
     Follow();
