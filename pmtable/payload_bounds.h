@@ -42,6 +42,7 @@ class PayloadBounds {
     CHECK_LE(bounds_.back().end - 1, IndexWord::kMaxRef);
     shift_ = std::bit_width((span_ - 1) / (kSlotsPerExtent * bounds_.size()));
     uint32_t extent = 0;
+    first_.reserve(((span_ - 1) >> shift_) + 2);
     for (uint64_t slot = 0; slot <= (span_ - 1) >> shift_; slot++) {
       while (bounds_[extent].end <= begin_ + (slot << shift_)) extent++;
       first_.push_back(extent);
@@ -51,6 +52,8 @@ class PayloadBounds {
     first_.push_back(static_cast<uint32_t>(bounds_.size() - 1));
     DCHECK_EQ(EndOf(bounds_.back().begin), bounds_.back().end);
   }
+
+  size_t size() const { return bounds_.size(); }
 
   // The end of the extent that ref lies in; 0: it lies in none. Every get comes here, so there is no branch for the
   // processor to guess.
@@ -65,7 +68,7 @@ class PayloadBounds {
   }
 
  private:
-  static constexpr uint64_t kSlotsPerExtent = 4;
+  static constexpr uint64_t kSlotsPerExtent = 2;
 
   std::vector<Bounds> bounds_;  // by offset
   // For each slot, the first extent that ends behind the slot's begin. One more for the end. An extent that reaches

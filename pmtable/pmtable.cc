@@ -61,7 +61,6 @@ PMTable::~PMTable() { delete filter_.load(std::memory_order_acquire); }  // acqu
 // DRAM.
 Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
                      const ClaimPayload& claim, std::shared_ptr<const PMTable>* table) {
-  CHECK(claim != nullptr);
   std::shared_ptr<PMTable> t(new PMTable(pool, order, std::move(index)));
   Status s = t->Load(number, verify, claim);
   if (s.ok()) *table = std::move(t);
@@ -104,31 +103,34 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
       !meta.DecodeFrom(meta_block)) {
     return Corrupt(*this, "meta block damaged");
   }
-  for (const PayloadMeta& p : meta.payload) {
-    ExtentRef extent;
-    Status s = claim(p, &extent);
-    if (!s.ok()) return s;
-    CHECK_EQ(extent->offset(), p.offset);
-    payload_.push_back({std::move(extent), p.live_bytes});
-    payload_bytes_ += p.live_bytes;
-  }
-  payload_bounds_.Set(BoundsOf(payload_, payload_bytes_));
-  Status s = LoadInner(verify);
+  Status s = LoadPayload(meta, claim);
+  if (s.ok()) s = LoadInner(verify);
   if (s.ok()) s = LoadKeyRange(verify);
   return s;
 }
 
-// Every reference is looked up in these bounds before it is followed, so a damaged index word leads to Corruption and
+// Every reference is looked up in the bounds before it is followed, so a damaged index word leads to Corruption and
 // never to bytes of another table or outside of the pool.
-std::vector<PayloadBounds::Bounds> BoundsOf(const std::vector<PayloadRef>& payload, uint64_t live_bytes) {
-  std::vector<PayloadBounds::Bounds> extents;
-  uint64_t live = 0;
-  for (const PayloadRef& p : payload) {
-    extents.push_back({p.extent->offset(), p.extent->end()});
-    live += p.live_bytes;
+Status PMTable::LoadPayload(const TableMeta& meta, const ClaimPayload& claim) {
+  CHECK(payload_.empty());
+  std::vector<PayloadBounds::Bounds> bounds;
+  bounds.reserve(meta.payload.size());
+  if (claim != nullptr) payload_.reserve(meta.payload.size());
+  for (const PayloadMeta& p : meta.payload) {
+    if (claim != nullptr) {
+      ExtentRef extent;
+      Status s = claim(p, &extent);
+      if (!s.ok()) return s;
+      CHECK_EQ(extent->offset(), p.offset);
+      payload_.push_back({std::move(extent), p.live_bytes});
+    } else if (!pool_->Readable(p.offset, p.size)) {
+      return Corrupt(*this, "payload at offset " + std::to_string(p.offset) + " lies outside of the pool");
+    }
+    bounds.push_back({p.offset, p.end()});
+    payload_bytes_ += p.live_bytes;
   }
-  CHECK_EQ(live, live_bytes);
-  return extents;
+  payload_bounds_.Set(std::move(bounds));
+  return Status::OK();
 }
 
 // The two keys bound the table in runs and clusters. They come from records, since the index may know only their

@@ -45,9 +45,6 @@ struct PayloadRef {
   uint64_t live_bytes;
 };
 
-// Where these extents lie, for PayloadBounds. live_bytes: what they have together.
-std::vector<PayloadBounds::Bounds> BoundsOf(const std::vector<PayloadRef>& payload, uint64_t live_bytes);
-
 // When entries of a table expire: bounds of the moments, of none if none does.
 struct TableExpiry : ExpiryRange {
   uint64_t whole = kNoExpiry;  // from this moment on the table is tombstones and nothing else
@@ -55,7 +52,8 @@ struct TableExpiry : ExpiryRange {
 
 class PMTable {
  public:
-  // How recovery turns a payload reference of a table's meta block into the extent it shares with other tables.
+  // How an open turns a payload reference of a table's meta block into the extent it shares with other tables. Empty:
+  // somebody else keeps the payload, for as long as this process is to read it; then the table has no extents of its.
   using ClaimPayload = std::function<Status(const PayloadMeta&, ExtentRef*)>;
 
   // Opens the table whose index extent this is. verify: check every node, not only header, meta and inner levels.
@@ -86,7 +84,8 @@ class PMTable {
 
   Slice smallest() const { return smallest_; }
   Slice largest() const { return largest_; }
-  const std::vector<PayloadRef>& payload() const { return payload_; }
+  const std::vector<PayloadRef>& payload() const { return payload_; }  // by offset; none if somebody else keeps it
+  size_t payload_extents() const { return payload_bounds_.size(); }    // whoever keeps them
   const ExtentRef& index() const { return index_; }
   uint64_t payload_bytes() const { return payload_bytes_; }  // sum of the live bytes
   uint64_t memory_bytes() const;                             // DRAM: inner levels and filter
@@ -155,6 +154,7 @@ class PMTable {
   bool by_fingerprint() const { return order_.bytewise() && !has(kTableSpanning); }
 
   Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
+  Status LoadPayload(const TableMeta& meta, const ClaimPayload& claim);
   Status LoadInner(bool verify);
   Status LoadKeyRange(bool verify);
   Status Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const;

@@ -243,6 +243,13 @@ std::string PMTableBuilder::MetaBlock(const std::vector<PayloadRef>& payload) co
 
 namespace {
 
+std::vector<PayloadBounds::Bounds> BoundsOf(const std::vector<PayloadRef>& payload) {
+  std::vector<PayloadBounds::Bounds> bounds;
+  bounds.reserve(payload.size());
+  for (const PayloadRef& p : payload) bounds.push_back({p.extent->offset(), p.extent->end()});
+  return bounds;
+}
+
 void SetSequences(const PMTableBuilder::Summary& summary, TableHeader* header) {
   CHECK(summary.min_sequence <= summary.max_sequence && summary.max_sequence <= kMaxSequence);
   CHECK_LE(summary.ranges_applied, kMaxSequence);
@@ -306,7 +313,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   CHECK_GE(index_->size(), h.meta_offset + h.meta_size);
   t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
   t->payload_ = std::move(summary.payload);
-  t->payload_bounds_.Set(BoundsOf(t->payload_, t->payload_bytes_));
+  t->payload_bounds_.Set(BoundsOf(t->payload_));
   Status s = t->LoadKeyRange(false);
   if (!s.ok()) return s;
   if (filter_ != nullptr && entries_ >= capacity_ - capacity_ / 4) {

@@ -63,19 +63,21 @@ struct TableMeta {
     uint64_t count;
     if (!GetVarint64(&input, &count) || count > input.size()) return false;
     payload.resize(count);
+    const char* at = input.data();
+    const char* const limit = at + input.size();
+    const auto get = [&](uint64_t* value) { return (at = GetVarint64Ptr(at, limit, value)) != nullptr; };
     PmRef end = 0;
     for (PayloadMeta& p : payload) {
-      if (!GetVarint64(&input, &p.offset) || !GetVarint64(&input, &p.size) || input.empty()) return false;
-      p.kind = static_cast<ExtentKind>(static_cast<uint8_t>(input[0]));
-      input.remove_prefix(1);
-      if (!GetVarint64(&input, &p.payload_bytes) || !GetVarint64(&input, &p.live_bytes)) return false;
+      if (!get(&p.offset) || !get(&p.size) || at == limit) return false;
+      p.kind = static_cast<ExtentKind>(static_cast<uint8_t>(*at++));
+      if (!get(&p.payload_bytes) || !get(&p.live_bytes)) return false;
       if (p.offset > IndexWord::kMaxRef / kExtentUnit || p.size > IndexWord::kMaxRef / kExtentUnit) return false;
       p.offset *= kExtentUnit;
       p.size *= kExtentUnit;
       if (!p.Fits(end)) return false;
       end = p.end();
     }
-    return input.empty();
+    return at == limit;
   }
 };
 

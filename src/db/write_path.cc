@@ -65,42 +65,51 @@ void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
 
 }  // namespace
 
+// What a caller waits for is all of it a put's time: the checks, the turn, the write, and what it meets on the way.
+template <typename Call>
+Status WritePath::AsPut(const Call& call) {
+  const OpTimes::Timed timed(db_.statistics.times.get(), TimedOp::kPut);
+  return db_.WithMemory(call);
+}
+
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] {
+  return AsPut([&] {
     if (Lifetimes(db_).MayGive(options)) [[unlikely]]
-      return Update(options, kBatchPut, key, value);
+      return DoUpdate(options, kBatchPut, key, value);
     return WriteOne(options, kBatchPut, key, value, FamilyKeys::kToCheck);
   });
 }
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
-  return db_.WithMemory([&] { return WriteOne(options, kBatchDeletion, key, Slice(), FamilyKeys::kToCheck); });
+  return AsPut([&] { return WriteOne(options, kBatchDeletion, key, Slice(), FamilyKeys::kToCheck); });
+}
+
+Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
+  return AsPut([&] { return DoUpdate(options, type, key, value); });
+}
+
+Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
+  return AsPut([&] { return DoWrite(options, updates, nullptr, FamilyKeys::kToCheck); });
+}
+
+Status WritePath::WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition) {
+  return AsPut([&] { return DoWrite(options, updates, &condition, FamilyKeys::kToCheck); });
 }
 
 // An operand is a write that reads nothing: whether it makes sense for the key's value nobody knows before a read. Nor
 // whether the key of a single deletion was put once; in a full pool that may use space as a deletion may.
-Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] {
-    const uint8_t base = BaseBatchType(type);
-    if (base == kBatchMerge && !db_.MayMerge()) return NoOperator();
-    uint8_t stored_type = type;
-    Slice stored = value;
-    std::string space;
-    if (base == kBatchPut && Lifetimes(db_).MayGive(options)) [[unlikely]] {
-      Status s = Lifetimes(db_).Store(options, key, &stored_type, &stored, &space);
-      if (!s.ok()) return s;
-      DCHECK(stored_type == type || stored.size() == kExpiryBytes + value.size());
-    }
-    return WriteOne(options, stored_type, key, stored, FamilyKeys::kToCheck);
-  });
-}
-
-Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
-  return db_.WithMemory([&] { return DoWrite(options, updates, nullptr, FamilyKeys::kToCheck); });
-}
-
-Status WritePath::WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition) {
-  return db_.WithMemory([&] { return DoWrite(options, updates, &condition, FamilyKeys::kToCheck); });
+Status WritePath::DoUpdate(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
+  const uint8_t base = BaseBatchType(type);
+  if (base == kBatchMerge && !db_.MayMerge()) return NoOperator();
+  uint8_t stored_type = type;
+  Slice stored = value;
+  std::string space;
+  if (base == kBatchPut && Lifetimes(db_).MayGive(options)) [[unlikely]] {
+    Status s = Lifetimes(db_).Store(options, key, &stored_type, &stored, &space);
+    if (!s.ok()) return s;
+    DCHECK(stored_type == type || stored.size() == kExpiryBytes + value.size());
+  }
+  return WriteOne(options, stored_type, key, stored, FamilyKeys::kToCheck);
 }
 
 WritePath::WritePath(DbContext& db, const Parts& parts)
@@ -226,8 +235,6 @@ Status WritePath::BetweenWrites(const WriteCondition& look) {
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
 // state says so (write_queue.h).
 Status WritePath::Submit(Writer* writer) {
-  // A writer without updates is the engine's own, and no put.
-  const OpTimes::Timed timed(writer->count > 0 ? db_.statistics.times.get() : nullptr, TimedOp::kPut);
   PerfClock clock;
   if (GoesBeside(*writer)) {
     clock.End(&PerfContext::put_total, &PerfContext::puts);

@@ -106,6 +106,9 @@ class WritePath {
   // lifetime they get, too.
   enum class FamilyKeys { kToCheck, kChecked };
 
+  template <typename Call>
+  Status AsPut(const Call& call);
+  Status DoUpdate(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
   Status WriteOne(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value, FamilyKeys marks);
   Status WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
   Status WriteMarked(const WriteOptions& options, const WriteBatch* updates, const WriteCondition* condition);

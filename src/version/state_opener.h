@@ -20,11 +20,15 @@ namespace miodb {
 using TableMap = std::unordered_map<uint64_t, TableRef>;  // by number
 using FileMap = std::map<uint64_t, SstRef>;               // by number
 
+// Who keeps payload extents as long as tables name them: the tables that are opened, by claims; or the process that has
+// the database, for a reader's pin.
+enum class PayloadKeeper { kClaims, kPin };
+
 class StateOpener {
  public:
   // ssd: null without an SSD tier. verify: as PMTable::Open's.
-  StateOpener(Pool* pool, const KeyOrder& order, SsdStore* ssd, bool verify)
-      : pool_(pool), order_(order), ssd_(ssd), verify_(verify) {
+  StateOpener(Pool* pool, const KeyOrder& order, SsdStore* ssd, bool verify, PayloadKeeper keeper)
+      : pool_(pool), order_(order), ssd_(ssd), verify_(verify), keeper_(keeper) {
     CHECK(pool != nullptr);
   }
   StateOpener(const StateOpener&) = delete;
@@ -54,7 +58,8 @@ class StateOpener {
   const KeyOrder order_;
   SsdStore* const ssd_;
   const bool verify_;
-  std::map<PmRef, ExtentRef> records_;  // extents with records: log chunks, payload
+  const PayloadKeeper keeper_;
+  std::unordered_map<PmRef, ExtentRef> records_;  // extents with records: log chunks, payload
   TableMap tables_;
   FileMap files_;
   uint64_t last_id_ = 0;

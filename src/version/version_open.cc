@@ -36,7 +36,7 @@ Status VersionSet::CreateFor(const VersionEdit& state) {
   if (!s.ok()) return s;
   next_id_ = state.next_id + kMaxUnnamedIds;
   FindFamilies();
-  StateOpener opener(pool_, order_, ssd_, false);
+  StateOpener opener(pool_, order_, ssd_, false, PayloadKeeper::kClaims);
   s = opener.Open(manifest_.state());
   if (!s.ok()) return s;
   SkipId(opener.last_id());
@@ -57,7 +57,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
   // may still lie in free space.
   next_id_ = state.next_id + (MIODB_MUTATED(kIdsUnskipped) ? 0 : kMaxUnnamedIds);
-  StateOpener opener(pool_, order_, ssd_, verify);
+  StateOpener opener(pool_, order_, ssd_, verify, PayloadKeeper::kClaims);
   for (const auto& [id, chunk] : state.chunks) {
     s = opener.OpenChunk(chunk, chunk.size, &chunks->emplace_back());
     if (!s.ok()) return s;

@@ -229,7 +229,8 @@ class Reader {
     }
   }
 
-  // All of a family is what it was after the batch that its counter tells. hold: for so long between two looks.
+  // All of a family is what it was after the batch that its counter tells. hold: for so long it is looked through again
+  // and again, while the writer would use its space for something else.
   uint64_t Walk(ColumnFamilyHandle* family, Iterator* given, uint64_t hold) {
     std::unique_ptr<Iterator> made;
     if (given == nullptr) {
@@ -243,28 +244,32 @@ class Reader {
         given->Valid() && given->key() == kCounter ? strtoull(given->value().ToString().c_str(), nullptr, 10) : 0;
     if (hold == 0) AddLag(number);
     if (!content->GoTo(number)) shared_->Fail("an earlier batch than before: " + std::to_string(number));
-    if (hold > 0) {
-      usleep(static_cast<useconds_t>(hold));
+    for (const uint64_t end = hold > 0 ? Now() + hold : 0; Now() < end && !shared_->ends(); usleep(200)) {
+      Compare(given, *content, number);
       shared_->held.fetch_add(1);
     }
-    auto expected = content->pairs().begin();
+    Compare(given, *content, number);
+    return number;
+  }
+
+  void Compare(Iterator* given, const Content& content, uint64_t number) {
+    auto expected = content.pairs().begin();
     uint64_t entries = 0;
     for (given->SeekToFirst(); given->Valid(); given->Next(), ++expected, entries++) {
-      if (expected == content->pairs().end() || given->key() != expected->first || given->value() != expected->second) {
+      if (expected == content.pairs().end() || given->key() != expected->first || given->value() != expected->second) {
         shared_->Fail("batch " + std::to_string(number) + ": " + given->key().ToString() + " -> " +
                       given->value().ToString().substr(0, 40) + ", expected " +
-                      (expected == content->pairs().end() ? "the end"
-                                                          : expected->first + " -> " + expected->second.substr(0, 40)));
-        return number;
+                      (expected == content.pairs().end() ? "the end"
+                                                         : expected->first + " -> " + expected->second.substr(0, 40)));
+        return;
       }
     }
     shared_->Check(given->status(), "iterator");
-    if (expected != content->pairs().end()) {
+    if (expected != content.pairs().end()) {
       shared_->Fail("batch " + std::to_string(number) + " ends before " + expected->first);
     }
     shared_->entries.fetch_add(entries);
     shared_->checked.fetch_add(1);
-    return number;
   }
 
   // The same of some keys, which one call reads.
