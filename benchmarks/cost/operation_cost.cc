@@ -1,8 +1,11 @@
 // Executes the operations whose instructions tools/checks/check_instructions.sh counts.
 //
-//   operation_cost DIRECTORY               makes a database there, uses it, removes it
+//   operation_cost DIRECTORY fill          makes a database there
+//   operation_cost DIRECTORY               uses what fill has made
 //   operation_cost DIRECTORY RANGES        the same with so many live deletions of ranges between its keys
 //   operation_cost DIRECTORY statistics    the same with Options::statistics
+//
+// Copies of what one fill has made are of one shape, whenever which merge ran, so that counts can be compared.
 //
 // Under callgrind only what the Counted functions call is counted, so that filling the database and the background
 // threads do not matter. Each of them executes kOperations operations, one per call of the public interface.
@@ -110,15 +113,14 @@ extern "C" {
 }  // extern "C"
 
 int main(int argc, char** argv) {
-  const bool statistics = argc == 3 && std::string(argv[2]) == "statistics";
   if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-    std::fprintf(stderr, "usage: operation_cost DIRECTORY [RANGES | statistics]\n");
+    std::fprintf(stderr, "usage: operation_cost DIRECTORY [fill | RANGES | statistics]\n");
     return 2;
   }
+  const std::string what = argc == 3 ? argv[2] : "";
   miodb::Options options;
-  options.statistics = statistics;
-  options.create_if_missing = true;
-  options.error_if_exists = true;
+  options.statistics = what == "statistics";
+  options.create_if_missing = options.error_if_exists = what == "fill";
   options.write_buffer_size = 2 << 20;
   options.pool_size = 256 << 20;  // more than valgrind can map otherwise
   miodb::DB* opened;
@@ -126,12 +128,18 @@ int main(int argc, char** argv) {
   std::unique_ptr<miodb::DB> db(opened);
   const std::string bytes(kValueBytes, 'v');
   std::string value;
-  for (uint64_t i = 0; i < kRecords; i++) Check(db->Put(miodb::WriteOptions(), Key(i), bytes));
+  if (what == "fill") {
+    for (uint64_t i = 0; i < kRecords; i++) Check(db->Put(miodb::WriteOptions(), Key(i), bytes));
+    db->CompactRange(nullptr, nullptr);
+    Check(db->WaitForIdle());
+    return 0;
+  }
   Check(db->WaitForIdle());
-  if (argc == 3 && !statistics) DeleteRanges(db.get(), std::strtoull(argv[2], nullptr, 10));
+  if (!what.empty() && !options.statistics) DeleteRanges(db.get(), std::strtoull(argv[2], nullptr, 10));
 
   const auto there = MakeKeys(0, 7);
   const auto missing = MakeKeys(kRecords, 1);
+  Check(db->Get(miodb::ReadOptions(), Key(0), &value));  // the first call of a thread makes what the others use
   Expect(CountedGet(db.get(), there.get(), &value), kOperations, "gets");
   Expect(CountedGetMissing(db.get(), missing.get(), &value), 0, "gets of missing keys");
   CountedPut(db.get(), missing.get(), bytes);
@@ -144,8 +152,5 @@ int main(int argc, char** argv) {
   it->SeekToLast();
   Expect(CountedPrev(it.get()), kOperations * kValueBytes, "bytes of steps back");
   Check(it->status());
-  it.reset();
-  db.reset();
-  Check(miodb::DestroyDB(argv[1], options));
   return 0;
 }

@@ -71,21 +71,21 @@ class DBIterator final : public Iterator {
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
-    const OpTimes::Timed timed(context_.times, TimedOp::kScan);
+    const OpTimes::Timed<TimedOp::kScan> timed(context_.times);
     Move([this] {
       trace_.OnSeek(kTraceSeekToFirst, Slice());
       DoSeekToFirst();
     });
   }
   void SeekToLast() override {
-    const OpTimes::Timed timed(context_.times, TimedOp::kScan);
+    const OpTimes::Timed<TimedOp::kScan> timed(context_.times);
     Move([this] {
       trace_.OnSeek(kTraceSeekToLast, Slice());
       DoSeekToLast();
     });
   }
   void Seek(const Slice& target) override {
-    const OpTimes::Timed timed(context_.times, TimedOp::kScan);
+    const OpTimes::Timed<TimedOp::kScan> timed(context_.times);
     Move([&] {
       trace_.OnSeek(kTraceSeek, target);
       DoSeek(target);

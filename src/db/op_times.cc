@@ -140,17 +140,17 @@ ThreadHistogram* OpTimes::Make(OfThread* mine, TimedOp op) {
 
 // The thread's first call, or its first after one of another database. Without memory nothing is counted, and in a
 // thread whose own objects are gone neither.
-bool OpTimes::UseRecent() {
-  if (t_recent.owner == UINT64_MAX) return false;
+void OpTimes::AddFirst(TimedOp op, uint64_t ticks) {
+  if (t_recent.owner == UINT64_MAX) return;
   try {
     OfThread* const mine = t_registration.Find(this);
     CHECK(mine != nullptr);
     Recent recent{id_, {}};
     for (size_t i = 0; i < kCalls; i++) recent.histograms[i] = Make(mine, static_cast<TimedOp>(i));
     t_recent = recent;
-    return true;
+    recent.histograms[static_cast<size_t>(op)]->Add(ticks);
   } catch (const std::exception&) {
-    return false;
+    // Without memory it is not counted.
   }
 }
 

@@ -3,7 +3,7 @@
 // Each thread counts in histograms of its own, which it alone writes, so that a call costs two readings of a clock, an
 // increment and an addition, and no line goes from CPU to CPU. Who asks sums them up.
 //
-//   const OpTimes::Timed timed(times, TimedOp::kGet);   // until the end of the block; times may be null
+//   const OpTimes::Timed<TimedOp::kGet> timed(times);   // until the end of the block; times may be null
 //
 // A histogram is log-linear: each power of two of ticks has 64 equal buckets, so that a percentile is off by less than
 // 1.6 %, and so is a sum, which is made of them. 30 KiB for each kind.
@@ -89,18 +89,18 @@ class OpTimes {
   OpTimes& operator=(const OpTimes&) = delete;
 
   // A call, from here to the end of the block. times: null: nothing is measured.
+  template <TimedOp kOp>
   class Timed {
    public:
-    Timed(OpTimes* times, TimedOp op) : times_(times), op_(op), start_(times != nullptr ? NowTicks() : 0) {}
+    explicit Timed(OpTimes* times) : times_(times), start_(times != nullptr ? NowTicks() : 0) {}
     ~Timed() {
-      if (times_ != nullptr) times_->Add(op_, NowTicksAfterLoads() - start_);
+      if (times_ != nullptr) times_->Add<kOp>(NowTicksAfterLoads() - start_);
     }
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
 
    private:
     OpTimes* const times_;
-    const TimedOp op_;
     const uint64_t start_;
   };
 
@@ -133,13 +133,14 @@ class OpTimes {
   };
 
   // Of a call.
-  void Add(TimedOp op, uint64_t ticks) {
-    if (t_recent.owner != id_) [[unlikely]] {
-      if (!UseRecent()) return;
-    }
-    t_recent.histograms[static_cast<size_t>(op)]->Add(ticks);
+  template <TimedOp kOp>
+  void Add(uint64_t ticks) {
+    static_assert(static_cast<size_t>(kOp) < kCalls);
+    if (t_recent.owner != id_) [[unlikely]]
+      return AddFirst(kOp, ticks);
+    t_recent.histograms[static_cast<size_t>(kOp)]->Add(ticks);
   }
-  bool UseRecent();
+  void AddFirst(TimedOp op, uint64_t ticks);
   static ThreadHistogram* Make(OfThread* mine, TimedOp op);
   std::shared_ptr<OfThread> Take();
 

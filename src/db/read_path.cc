@@ -94,7 +94,7 @@ bool ReadPath::HidesKey(const RecordView& record) const {
 template <typename Use, typename UseMade>
 Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made) {
   PerfClock clock;
-  const OpTimes::Timed timed(db_.statistics.times.get(), TimedOp::kGet);
+  const OpTimes::Timed<TimedOp::kGet> timed(db_.statistics.times.get());
   Status result = db_.WithMemory([&] {
     if (db_.tracer.active()) [[unlikely]]
       db_.tracer.Get(key);

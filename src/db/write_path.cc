@@ -68,7 +68,7 @@ void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
 // What a caller waits for is all of it a put's time: the checks, the turn, the write, and what it meets on the way.
 template <typename Call>
 Status WritePath::AsPut(const Call& call) {
-  const OpTimes::Timed timed(db_.statistics.times.get(), TimedOp::kPut);
+  const OpTimes::Timed<TimedOp::kPut> timed(db_.statistics.times.get());
   return db_.WithMemory(call);
 }
 

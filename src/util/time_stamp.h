@@ -14,10 +14,11 @@ namespace miodb {
 
 inline uint64_t TimeStamp() { return __builtin_ia32_rdtsc(); }
 
-// The same, not before the loads in front of it have come.
+// The same, not before the loads in front of it have come. The builtin would also store which CPU it is.
 inline uint64_t TimeStampAfterLoads() {
-  unsigned cpu;
-  return __builtin_ia32_rdtscp(&cpu);
+  uint64_t low, high;
+  asm volatile("rdtscp" : "=a"(low), "=d"(high) : : "rcx");
+  return high << 32 | low;
 }
 
 // Nothing behind it begins before the loads in front of it have come.

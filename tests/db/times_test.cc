@@ -76,7 +76,7 @@ TEST(OpTimesTest, WhatAThreadCountedStaysAndItsHistogramsAreUsedAgain) {
   for (int round = 0; round < 50; round++) {
     std::thread([&] {
       for (OpTimes* const each : {&times, &other, &times}) {
-        const OpTimes::Timed timed(each, TimedOp::kGet);
+        const OpTimes::Timed<TimedOp::kGet> timed(each);
       }
     }).join();
   }
@@ -88,7 +88,7 @@ TEST(OpTimesTest, WhatAThreadCountedStaysAndItsHistogramsAreUsedAgain) {
 TEST(OpTimesTest, DatabasesComeAndGoUnderAThread) {
   for (int round = 0; round < 100; round++) {
     OpTimes times;
-    { const OpTimes::Timed timed(&times, TimedOp::kPut); }
+    { const OpTimes::Timed<TimedOp::kPut> timed(&times); }
     EXPECT_EQ(1u, times.Sum(TimedOp::kPut).count);
   }
 }
