@@ -126,7 +126,12 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
 CounterList Properties::Counters() {
   CounterList result;
   result.emplace_back("user-bytes-written", db_.statistics.UserBytes());
-  result.emplace_back("stall-micros", db_.statistics.stall_micros.value());
+  const StallStatistics& stalls = db_.statistics.stalls;
+  result.emplace_back("stall-micros", stalls.micros.value());
+  result.emplace_back("stalls", stalls.count.value());
+  for (size_t i = 0; i < kStallReasons; i++) {
+    result.emplace_back(std::string("stall-micros-") + kStallReasonNames[i], stalls.by_reason[i].value());
+  }
   result.emplace_back("throttle-micros", db_.statistics.throttle_micros.value());
   AddJobs(db_.statistics, &result);
   AddDoorCounters(db_.pool->persist(), &result);

@@ -50,6 +50,24 @@ struct LevelStatistics {
   }
 };
 
+// What a leader waits for before there is room for its group.
+enum class StallReason : size_t {
+  kFlush,    // as many memtables are sealed as may be
+  kChunk,    // a chunk of the log that is being made
+  kSpace,    // the pool is full: what runs, or can be begun, frees some
+  kReaders,  // the pool is full, and readers of other processes hold what is free
+  kCount
+};
+inline constexpr size_t kStallReasons = static_cast<size_t>(StallReason::kCount);
+inline constexpr std::array<const char*, kStallReasons> kStallReasonNames = {"flush", "chunk", "space", "readers"};
+
+// Written by the leader alone.
+struct StallStatistics {
+  Counter count;
+  Counter micros;
+  std::array<Counter, kStallReasons> by_reason;  // micros; their sum is that of all
+};
+
 // What deletions of ranges did.
 struct RangeStatistics {
   Counter dropped;  // entries that merges and SSD jobs dropped
@@ -79,7 +97,7 @@ struct Statistics {
   Counter user_bytes;
   std::array<LaneCounter, kLogLanes> lane_user_bytes;
 
-  Counter stall_micros;
+  StallStatistics stalls;
   Counter throttle_micros;
   Counter flushes;
   Counter flush_micros;

@@ -31,6 +31,8 @@
 
 namespace miodb {
 
+class StallClock;
+
 class WritePath {
  public:
   struct Parts {
@@ -131,10 +133,10 @@ class WritePath {
   Status MakeRoomForReplay(uint64_t frame_bytes);
 
   Status MakeRoom(uint64_t frame_bytes, bool deletes_only) EXCLUDES(db_mutex);
-  Status MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) REQUIRES(db_mutex);
-  Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) REQUIRES(db_mutex);
+  Status MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallClock* clock) REQUIRES(db_mutex);
+  Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken, StallClock* clock) REQUIRES(db_mutex);
   bool ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) REQUIRES(db_mutex);
-  Status NoRoom(bool* give_up) REQUIRES(db_mutex);
+  Status NoRoom(bool* give_up, StallClock* clock) REQUIRES(db_mutex);
   void UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) REQUIRES(db_mutex);
   void Seal() REQUIRES(db_mutex);
   void Throttle(uint64_t bytes);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "src/db/settle_request.h"
+#include "src/db/stall_clock.h"
 #include "src/db/write_path.h"
 #include "src/log/chunk_index.h"
 #include "src/util/check.h"
@@ -51,11 +52,10 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
     return Status::OK();
   }
   DbLock lock(control_);
-  const uint64_t start = NowMicros();
-  Status s = MakeRoomLocked(frame_bytes, deletes_only);
+  StallClock clock(&db_.statistics.stalls);
+  Status s = MakeRoomLocked(frame_bytes, deletes_only, &clock);
   DCHECK(!s.ok() || (chunk_ != nullptr && chunk_->room() >= frame_bytes));
-  const uint64_t waited = NowMicros() - start;
-  db_.statistics.stall_micros.Add(waited);
+  const uint64_t waited = clock.End(StallReason::kChunk);
   OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kStall, waited);
   if (db_.events != nullptr) db_.events->NoteStall(waited);
   if (waited >= kLongStallMicros) {
@@ -69,7 +69,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
 
 // A memtable is sealed when it is full and another may wait for its flush. With as many waiting as may wait, the leader
 // waits for the flush, which every other writer does behind it: that is the back-pressure.
-Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
+Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallClock* clock) {
   for (;;) {
     if (!control_->error().ok()) return control_->error();
     if (tree_->MemTableFull()) {
@@ -81,17 +81,19 @@ Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
         scheduler_->RetryFlush();  // for the next write
         return Status::NoSpace(db_.pool->path(), "the pool has no room to flush a memtable");
       }
+      clock->Lap(StallReason::kChunk);
       workers_->Wait(0);
+      clock->Lap(StallReason::kFlush);
       continue;
     }
     bool taken = false;
-    Status s = TakeChunk(frame_bytes, deletes_only, &taken);
+    Status s = TakeChunk(frame_bytes, deletes_only, &taken, clock);
     if (taken || !s.ok()) return s;
   }
 }
 
 // One attempt to get a chunk; after waiting for one returns without it.
-Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
+Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken, StallClock* clock) {
   std::unique_ptr<LogChunk> chunk = frame_bytes <= db_.chunk_bytes ? space_->TakeSpare(frame_bytes) : nullptr;
   if (frame_bytes > db_.chunk_bytes || (chunk == nullptr && !space_->spares().empty())) {
     // A frame that no prepared chunk holds gets one of its own, with room for others of its kind if they are made for
@@ -122,8 +124,10 @@ Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken
   // What frees space may use the space that is kept for it.
   *taken = deletes_only && ChunkForDeletes(frame_bytes, Space::Demand::kDeletes);
   if (*taken) return Status::OK();
+  clock->Lap(StallReason::kChunk);
   bool give_up = false;
-  Status s = NoRoom(&give_up);
+  Status s = NoRoom(&give_up, clock);
+  clock->Lap(StallReason::kSpace);
   if (!give_up) return s;
   if (frame_bytes > db_.chunk_bytes)
     scheduler_->FoundSpace(true);  // that this has no room says nothing of smaller writes
@@ -153,7 +157,7 @@ bool WritePath::ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) {
 // what it costs: what runs anyway, merges and drains that are due, the memtable's own garbage, then everything settled.
 // At which sequence nothing was left to win is remembered, so that each write of a full pool does not try all of it
 // again.
-Status WritePath::NoRoom(bool* give_up) {
+Status WritePath::NoRoom(bool* give_up, StallClock* clock) {
   if (scheduler_->flushing() || scheduler_->running() > 0 || space_->preparing() || flusher_->filtering() ||
       (!tree_->immutables.empty() && !scheduler_->flush_blocked())) {
     workers_->Wait(0);
@@ -183,11 +187,13 @@ Status WritePath::NoRoom(bool* give_up) {
     control_->WakeAll();
     return control_->error();
   }
+  clock->Lap(StallReason::kSpace);
   bool came_free = false;
   {
     const DbUnlock unlock(control_);
     came_free = db_.pool->held()->Wait();
   }
+  clock->Lap(StallReason::kReaders);
   if (came_free) {
     space_->CameFree();
     return Status::OK();

@@ -203,7 +203,7 @@ plan_bench() { plan_run bench "$@"; }
 plan_crash() { plan_run crash "$@"; }
 
 # plan_ycsb SERIES X BYTES PHASE... -- WORD...: a run of ycsbc, its phases on one database; "load", "reload" or a letter.
-# In the words, @RAW@ stands for the path of the run's raw files without their endings.
+# In the words of any kind, @RAW@ stands for the path of the run's raw files without their endings.
 # In those of the other kinds, @DB@ stands for the path of the database; @DB@.wal is removed with it.
 plan_ycsb() { plan_run ycsb "$@"; }
 
@@ -247,6 +247,7 @@ command_of() {
   local kind=${words[0]} common phases=() phase
   before=()
   local words=("${words[@]//@DB@/$3}")
+  words=("${words[@]//@RAW@/$4}")
   read -ra common <<<"$(common_flags "$1" "$2" "$kind" | paste -sd' ' -)"
   if [[ $kind == bench ]]; then
     local prefix=() further=()
@@ -268,7 +269,6 @@ command_of() {
     rest=("${rest[@]:1}")
   done
   rest=("${rest[@]:1}")
-  rest=("${rest[@]//@RAW@/$4}")
   if ! $dry_run; then rm -f "$4".*.csv "$input"; fi
   for phase in "${phases[@]}"; do
     local mode=(-run -P "$MIODB_ROOT/ycsbc/workloads/workload$phase")

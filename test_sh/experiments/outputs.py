@@ -8,6 +8,8 @@ Metrics of a benchmark of db_bench: ops_per_sec, mb_per_sec, micros_per_op, seco
 p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine tells:
   flushes, compactions          how many
   flush_micros, stall_micros    time in flushes; time that writers waited
+  stall_flush_micros, stall_chunk_micros, stall_space_micros, stall_readers_micros, throttle_micros   MioDB: of that time and
+                                beside it, for what writers waited, and how long they were slowed down
   compaction_seconds            time in compactions, flushes included
   nvm_bytes_log, ..._flush, ..._merge, ..._lazy_copy, ..._evacuation, ..._manifest, ..._total   MioDB: bytes by purpose
   wa_log, wa_flush, ...         the same, for each byte that the user wrote
@@ -22,13 +24,15 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   reads, cache_hits, bytes_read   of the medium with perf_level from 2 on, of each benchmark: blocks of RocksDB, units of 256
                 bytes of MioDB, which are looked for in a cache of cache_size bytes; "end": since the start
 Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
-max_us, and as series over time those and ops_per_sec.
+max_us, and as series over time those and ops_per_sec. What has such a series also has slowest_second, the least ops_per_sec
+of an interval over the median.
 """
 
 import csv
 import glob
 import os
 import re
+import statistics
 
 RESULT = re.compile(r'^(\S+)\s+:\s+([\d.]+) micros/op (\d+) ops/sec ([\d.]+) seconds (\d+) operations;(.*)$')
 PERCENTILES = re.compile(r'^Percentiles: P50: (\S+) P99: (\S+) P99\.9: (\S+) P99\.99: (\S+) Max: (\S+)$')
@@ -41,8 +45,10 @@ COUNTERS = {
     'flushes': 'flushes', 'merges': 'compactions', 'flush-micros': 'flush_micros', 'stall-micros': 'stall_micros',
     'user-bytes-written': 'user_bytes', 'nvm-bytes-total': 'written_bytes', 'pool-bytes-used': 'pool_bytes_used',
     'live-bytes': 'live_bytes', 'log-file-bytes': 'log_file_bytes', 'log-file-bytes-padding': 'log_padding_bytes',
-    'ssd-bytes-written': 'ssd_written_bytes',
+    'ssd-bytes-written': 'ssd_written_bytes', 'throttle-micros': 'throttle_micros',
 }
+for reason in ('flush', 'chunk', 'space', 'readers'):
+    COUNTERS['stall-micros-' + reason] = 'stall_%s_micros' % reason
 # Lines at the end of the output.
 LABELS = {
     'stall time': 'stall_micros', 'dump time': 'flush_micros', 'user bytes': 'user_bytes', 'file bytes': 'written_bytes',
@@ -240,7 +246,7 @@ INTERVAL_METRICS = {'avg_us': 'avg_us', 'p50_us': 'p50_us', 'p99_us': 'p99_us', 
 
 
 def read_intervals(path):
-    """The series of ycsbc's intervalfile, BASE.intervals, without the row of the short interval at the end of a phase."""
+    """The series of an intervalfile, BASE.intervals, without the row of the short interval at the end of a phase."""
     figures = []
     last = {}  # benchmark -> time and length of its last interval
     with open(path, newline='', encoding='utf-8') as file:
@@ -254,6 +260,10 @@ def read_intervals(path):
                 continue
             for column, metric in INTERVAL_METRICS.items():
                 figures.append((benchmark, float(row['seconds']), metric, float(row[column])))
+    for benchmark in last:
+        rates = [value for name, _, metric, value in figures if (name, metric) == (benchmark, 'ops_per_sec')]
+        if rates and statistics.median(rates) > 0:
+            figures.append((benchmark, None, 'slowest_second', min(rates) / statistics.median(rates)))
     return figures
 
 

@@ -15,6 +15,11 @@ namespace {
 constexpr const char* kCounters[] = {
     "user-bytes-written",
     "stall-micros",
+    "stalls",
+    "stall-micros-flush",
+    "stall-micros-chunk",
+    "stall-micros-space",
+    "stall-micros-readers",
     "flush-micros",
     "nvm-bytes-log",
     "nvm-bytes-flush",
@@ -134,6 +139,22 @@ TEST_F(PropertiesTest, BytesByPurposeAddUp) {
   }
   EXPECT_EQ(sum, Counter("nvm-bytes-total"));
   EXPECT_GE(Counter("nvm-lines-flushed") * 64, Counter("nvm-bytes-total"));
+}
+
+// In a pool of twice the data, with memtables that fill it: what writers wait for has a reason, all of it.
+TEST_F(PropertiesTest, StallsHaveReasons) {
+  options_.pool_size = 8 << 20;
+  options_.write_buffer_size = 1 << 20;
+  Open();
+  for (uint64_t round = 0; round < 10; round++) Fill(3000, 1000, round);
+  uint64_t sum = 0;
+  for (const char* reason : {"flush", "chunk", "space", "readers"}) {
+    sum += Counter(std::string("stall-micros-") + reason);
+  }
+  EXPECT_EQ(Counter("stall-micros"), sum);
+  EXPECT_GT(sum, 0u);
+  EXPECT_GT(Counter("stalls"), 0u);
+  EXPECT_EQ(0u, Counter("stall-micros-readers"));
 }
 
 TEST_F(PropertiesTest, CountersFollowTheWork) {
