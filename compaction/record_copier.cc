@@ -25,7 +25,7 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   if (extents_left_ == 0) return false;
   extents_left_--;
   const uint64_t wanted = std::max(size, request_.copy_extent_bytes);
-  const uint64_t least = std::max(size, request_.copy_extent_bytes / 4);
+  const uint64_t least = std::max(size, request_.copy_extent_least);
   const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
   const Pool::Leave leave = {request_.leave_free + index_left, 0};
   if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;

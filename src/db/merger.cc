@@ -162,6 +162,9 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
                        : pressed                       ? 0
                                                        : kCopyReserveChunks * db_.chunk_bytes;
   request.copy_extent_bytes = space_->NextChunkBytes();
+  // In a full pool the pieces that are free may be as small as what a table once copied. They have to do: what is
+  // collected with them leaves larger ones.
+  request.copy_extent_least = pressed ? kExtentUnit : request.copy_extent_bytes / 4;
   request.filter_bits = db_.options.filter_bits_per_key;
   request.now_micros = db_.WallMicros();
   request.drops_any_expired = job.kind == MergeKind::kSettle;

@@ -47,6 +47,7 @@ TEST(MergeSettleTest, CopiesRecordsOfLogChunksUpToTheLimitInKeyOrder) {
     request.purpose = Purpose::kLazyCopy;
     request.settle_limit = 50 + random.Uniform(1000);
     request.copy_extent_bytes = random.OneIn(2) ? 4096 : 32 * 1024;
+    request.copy_extent_least = random.OneIn(2) ? 0 : request.copy_extent_bytes / 4;
     MergeResult result;
     ASSERT_OK(MergeRuns(request, &result));
     world.Check(result);

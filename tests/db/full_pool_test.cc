@@ -120,6 +120,22 @@ TEST_F(LogOffFullPoolTest, WhatWasAcknowledgedIsThereAfterAClose) {
   }
 }
 
+class ScatteredPoolTest : public DbTestBase {};
+
+// Each partition's copies lie in extents of their own, so with small memtables a pool comes to have its free space in
+// pieces of a few records. Collections have to be content with them.
+TEST_F(ScatteredPoolTest, OfThreeTimesTheDataTakesOverwritesForever) {
+  constexpr uint64_t kPairs = 20000, kRecordBytes = 1031;
+  options_.pool_size = kPairs * kRecordBytes * 3 / 4096 * 4096;
+  options_.write_buffer_size = options_.pool_size / 77;
+  Open();
+  Random random(1);
+  for (uint64_t n = 0; n < ByScale(20, 40, 400) * kPairs; n++) {
+    const Status s = db_->Put(WriteOptions(), FilledKey(random.Uniform(kPairs)), std::string(1000, 'v'));
+    ASSERT_TRUE(s.ok()) << "write " << n << ": " << s.ToString();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, FullPoolTest, testing::ValuesIn(kShapes),
                          [](const testing::TestParamInfo<Shape>& shape) { return std::string(shape.param.name); });
 
