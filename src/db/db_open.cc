@@ -105,8 +105,14 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
     if (!s.ok()) return s;
     with_memory.memory = env_memory.get();
   }
-  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, with_memory));
+  std::shared_ptr<BackgroundResources> resources;
+  if (!hooks.manual_background) s = BackgroundResources::Of(options, name, &resources);
+  if (!s.ok()) return s;
+  Options with_cache = options;
+  if (resources != nullptr && options.block_cache == nullptr) with_cache.block_cache = resources->block_cache();
+  std::unique_ptr<DBImpl> impl(new DBImpl(with_cache, name, with_memory));
   DbContext& context = *impl->context_;
+  context.resources = std::move(resources);
   context.env_memory = std::move(env_memory);
   if (Placement::IsAskedFor(options)) s = Placement::Make(options, NumaTopology(), &context.placement);
   NvmModelFigures figures;
@@ -158,9 +164,10 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(), tier_.get());
   workers_->Add(Step::kPrepare, [this] { return space_->Prepare(); });
   workers_->Add(Step::kFlush, [this] {
+    const bool sealed = write_->SealIfAsked();
     const bool flushed = flusher_->Step();
     if (!context_->hooks.manual_background) logs_->TrimArchive();
-    return flushed;
+    return sealed || flushed;
   });
   workers_->Add(Step::kMerge, [this] { return merger_->Step(); });
   workers_->Add(Step::kSsd, [this] { return tier_->Step(); });
@@ -294,7 +301,10 @@ Status DBImpl::OpenPool() {
   CHECK(db.pool != nullptr && db.chunk_bytes == 0);
   db.chunk_bytes = ChunkBytes(db.options, db.pool->capacity());
   CHECK(db.chunk_bytes > 0 && db.chunk_bytes % kExtentUnit == 0);
-  db.blocks = std::make_unique<BlockPool>(BlockBytes(db.options), kSpareBlocks, db.placement.dram_node);
+  const size_t block_bytes = BlockBytes(db.options);
+  db.blocks = db.resources != nullptr
+                  ? db.resources->Blocks(block_bytes, kSpareBlocks, db.placement.dram_node)
+                  : std::make_shared<BlockPool>(block_bytes, kSpareBlocks, db.placement.dram_node);
   write_->OpenFrames();
   s = tier_->Open();
   if (!s.ok()) return s;
@@ -308,6 +318,8 @@ Status DBImpl::OpenPool() {
   control_->OnChange([this] {
     control_->AssertHeld();
     write_->UpdateThrottle();
+    if (context_->resources == nullptr) return;
+    context_->resources->budget()->Set(&context_->memory, tree_->MemTableBytes(), tree_->SealedBytes());
   });
   LogOpened(start);
   return s;

@@ -72,7 +72,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
 Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
   for (;;) {
     if (!control_->error().ok()) return control_->error();
-    if (tree_->MemTableFull()) {
+    if (tree_->MemTableFull() || (db_.memory.asked() && !tree_->memtable->empty())) {
       if (tree_->immutables.size() < static_cast<size_t>(db_.options.max_immutable_memtables)) {
         Seal();
         continue;
@@ -231,6 +231,7 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
     used->capacity -= std::min(ChunkIndexRoom(used->capacity, RecordBytes()), used->capacity - frame_bytes);
   }
   Space::KeepChunks(&tree_->memtable->segment().chunks, {&chunk, 1});
+  tree_->StartFilter();
   chunk_ = used;
   control_->Changed();
 }
