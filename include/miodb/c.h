@@ -75,10 +75,11 @@ MIODB_C_EXPORT void miodb_options_set_info_log_level(struct leveldb_options_t*, 
 MIODB_C_EXPORT void miodb_options_set_max_log_file_size(struct leveldb_options_t*, size_t bytes);
 MIODB_C_EXPORT void miodb_options_set_keep_log_file_num(struct leveldb_options_t*, size_t files);
 
-/* ---- What databases of a process share: threads, memory of memtables, a block cache (miodb/shared_resources.h, which says
-   what each option means, its unit and its range). Databases that are given none share one that the process has.
+/* ---- What databases of a process share: threads, memory of memtables, a block cache (miodb/shared_resources.h, which
+   says what each option means, its unit and its range). Databases that are given none share one that the process has.
 
-   Ownership: databases keep what they need of it from their open on, so destroy may come before they are closed. ---- */
+   Ownership: databases keep what they need of it from their open on, so destroy may come before they are closed. ----
+ */
 
 typedef struct miodb_sharedresources_t miodb_sharedresources_t;
 

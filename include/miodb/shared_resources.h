@@ -10,11 +10,12 @@
 //
 // Threads of one kind (preparing space, flushes, merges, jobs of the SSD tier) do nothing else, so that no flush waits
 // behind merges. They serve their databases in turn, one piece of work at a time, and those first that none of them
-// works for. What Options say of a database (max_background_merges, max_background_ssd_jobs) is how many may work for it
-// at once. A database that is closed waits for its own work alone.
+// works for. What Options say of a database (max_background_merges, max_background_ssd_jobs) is how many may work for
+// it at once. A database that is closed waits for its own work alone.
 //
-// Ownership: shared by whoever has the pointer and by the databases, from their open to their close. It keeps its threads
-// while databases are open. After fork() it is the parent's: what the child opens with it is refused with IOError.
+// Ownership: shared by whoever has the pointer and by the databases, from their open to their close. It keeps its
+// threads while databases are open. After fork() it is the parent's: what the child opens with it is refused with
+// IOError.
 //
 // Threads: all calls by any.
 
@@ -37,8 +38,8 @@ struct MIODB_EXPORT SharedResourceOptions {
 
   // Bytes of DRAM that the memtables of all databases take together, about; 0: as much as their options let each take.
   // Of databases that take more the one with the largest memtable flushes it, whoever wrote last; those that take no
-  // more than memory_of_each are left alone. Writers do not wait for that, so for the time of a flush there may be more.
-  // An idle database takes a few KiB. What its options say of one database (write_buffer_size) holds besides.
+  // more than memory_of_each are left alone. Writers do not wait for that, so for the time of a flush there may be
+  // more. An idle database takes a few KiB. What its options say of one database (write_buffer_size) holds besides.
   size_t memory_budget = 0;
   size_t memory_of_each = 256 * 1024;
 

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "src/db/open_sizes.h"
 #include "src/util/mutex.h"
 #include "src/util/thread_annotations.h"
 
@@ -60,24 +61,24 @@ std::shared_ptr<BackgroundResources> BackgroundResources::Default() {
   return found;
 }
 
-Status BackgroundResources::Of(const Options& options, const std::string& database,
-                               std::shared_ptr<BackgroundResources>* resources) {
+Status BackgroundResources::Share(Options* options, const std::string& database,
+                                  std::shared_ptr<BackgroundResources>* resources) {
   CHECK(*resources == nullptr);
-  if (options.shared_resources == nullptr) {
-    *resources = Default();
-    return Status::OK();
-  }
   // There is no other class of it: its constructor is not a program's to call.
-  *resources = std::static_pointer_cast<BackgroundResources>(options.shared_resources);
+  *resources = options->shared_resources == nullptr
+                   ? Default()
+                   : std::static_pointer_cast<BackgroundResources>(options->shared_resources);
+  if (options->block_cache == nullptr) options->block_cache = (*resources)->block_cache_.get();
   if (!(*resources)->fork_guard_.InChild()) return Status::OK();
   return Status::IOError(database, "Options::shared_resources was made before fork(): only its process can use it");
 }
 
-std::shared_ptr<BlockPool> BackgroundResources::Blocks(size_t block_bytes, size_t keep, int node) {
-  const MutexLock lock(&mutex_);
-  std::weak_ptr<BlockPool>& known = blocks_[{block_bytes, node}];
+std::shared_ptr<BlockPool> BackgroundResources::BlocksOf(BackgroundResources* resources, size_t block_bytes, int node) {
+  if (resources == nullptr) return std::make_shared<BlockPool>(block_bytes, kSpareBlocks, node);
+  const MutexLock lock(&resources->mutex_);
+  std::weak_ptr<BlockPool>& known = resources->blocks_[{block_bytes, node}];
   std::shared_ptr<BlockPool> blocks = known.lock();
-  if (blocks == nullptr) known = blocks = std::make_shared<BlockPool>(block_bytes, keep, node);
+  if (blocks == nullptr) known = blocks = std::make_shared<BlockPool>(block_bytes, kSpareBlocks, node);
   return blocks;
 }
 

@@ -1,5 +1,5 @@
-// BackgroundResources: what is behind SharedResources (miodb/shared_resources.h), and the one that databases share which
-// name none.
+// BackgroundResources: what is behind SharedResources (miodb/shared_resources.h), and the one that databases share
+// which name none.
 //
 // Threads: any.
 
@@ -33,18 +33,18 @@ class BackgroundResources final : public SharedResources {
 
   // What the options of a database name, or what all share that name none. IOError if it is the parent's, in a child
   // of fork().
-  static Status Of(const Options& options, const std::string& database, std::shared_ptr<BackgroundResources>* resources);
+  static Status Of(const Options& options, const std::string& database,
+                   std::shared_ptr<BackgroundResources>* resources);
 
   size_t Threads() const override;
 
   size_t MemoryBytes() const override { return budget_.used(); }
 
-  // For databases that name none; null: each has its own.
-  Cache* block_cache() const { return block_cache_.get(); }
   MemoryBudget* budget() { return &budget_; }
 
-  // A pool of blocks for memtables, which all have whose blocks are of this size and on this node.
-  std::shared_ptr<BlockPool> Blocks(size_t block_bytes, size_t keep, int node) EXCLUDES(mutex_);
+  // A pool of blocks for memtables, which all have whose blocks are of this size and on this node. resources: nullptr:
+  // a pool of the caller's own.
+  static std::shared_ptr<BlockPool> BlocksOf(BackgroundResources* resources, size_t block_bytes, int node);
 
   BackgroundThreads* threads(BackgroundStep step) {
     DCHECK_LT(static_cast<size_t>(step), threads_.size());

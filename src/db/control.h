@@ -2,8 +2,8 @@
 // database goes on at all.
 //
 // Work has one wake-up for each kind, so that a chunk that is taken wakes what prepares chunks and nothing else. A
-// wake-up gets one thread to look for work, which wakes the next when it has found some (BackgroundThreads). None is lost
-// while a thread looks for work; besides, they look again by themselves.
+// wake-up gets one thread to look for work, which wakes the next when it has found some (BackgroundThreads). None is
+// lost while a thread looks for work; besides, they look again by themselves.
 //
 // Errors: the first one that stops writes is kept for good. Reads go on.
 //
@@ -38,7 +38,9 @@ class Control {
   // ---- wake-ups
 
   // How threads are told that there may be work of this kind; nullptr: there are none.
-  void WakeBy(BackgroundStep step, std::function<void()> wake) REQUIRES(db_mutex) { wake_[Index(step)] = std::move(wake); }
+  void WakeBy(BackgroundStep step, std::function<void()> wake) REQUIRES(db_mutex) {
+    wake_[Index(step)] = std::move(wake);
+  }
 
   // There may be work of this kind.
   void Wake(BackgroundStep step) REQUIRES(db_mutex) {

@@ -100,11 +100,11 @@ struct DbContext {
   std::unique_ptr<NvmModel> nvm_model;  // null: none
   std::unique_ptr<Logger> own_log;
   Logger* info_log = nullptr;
-  MemoryEnv::Memory env_memory;   // where the pool lies if options.env keeps its files in memory
-  std::shared_ptr<Pool> pool;     // with the views of a database, which are gone before it
-  std::shared_ptr<SsdStore> ssd;  // the same; null: no SSD tier
+  MemoryEnv::Memory env_memory;       // where the pool lies if options.env keeps its files in memory
+  std::shared_ptr<Pool> pool;         // with the views of a database, which are gone before it
+  std::shared_ptr<SsdStore> ssd;      // the same; null: no SSD tier
   std::shared_ptr<BlockPool> blocks;  // with other databases
-  uint64_t chunk_bytes = 0;  // of a log chunk, in a database that is not small
+  uint64_t chunk_bytes = 0;           // of a log chunk, in a database that is not small
 
   Statistics statistics;
   std::unique_ptr<Events> events;  // null: nobody listens

@@ -106,11 +106,10 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
     with_memory.memory = env_memory.get();
   }
   std::shared_ptr<BackgroundResources> resources;
-  if (!hooks.manual_background) s = BackgroundResources::Of(options, name, &resources);
+  Options with_shared = options;
+  if (!hooks.manual_background) s = BackgroundResources::Share(&with_shared, name, &resources);
   if (!s.ok()) return s;
-  Options with_cache = options;
-  if (resources != nullptr && options.block_cache == nullptr) with_cache.block_cache = resources->block_cache();
-  std::unique_ptr<DBImpl> impl(new DBImpl(with_cache, name, with_memory));
+  std::unique_ptr<DBImpl> impl(new DBImpl(with_shared, name, with_memory));
   DbContext& context = *impl->context_;
   context.resources = std::move(resources);
   context.env_memory = std::move(env_memory);
@@ -180,14 +179,13 @@ Status DBImpl::Start() {
   const bool directory_existed = context_->options.env->FileExists(context_->name);
   Status s = LookForDatabase();
   if (!s.ok() && !s.IsIOError()) return s;  // an I/O error is told by the lock, or by the look under it
-  const std::string store = StorePath(context_->name);
   s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   workers_->Stop();
   if (context_->events != nullptr) context_->events->Stop();
   logs_->Abandon();
   context_->LogStatus("open failed", s);
-  if (!store_->existed()) RemoveUnfinished(store, directory_existed);
+  if (!store_->existed()) RemoveUnfinished(StorePath(context_->name), directory_existed);
   return s;
 }
 
@@ -301,10 +299,7 @@ Status DBImpl::OpenPool() {
   CHECK(db.pool != nullptr && db.chunk_bytes == 0);
   db.chunk_bytes = ChunkBytes(db.options, db.pool->capacity());
   CHECK(db.chunk_bytes > 0 && db.chunk_bytes % kExtentUnit == 0);
-  const size_t block_bytes = BlockBytes(db.options);
-  db.blocks = db.resources != nullptr
-                  ? db.resources->Blocks(block_bytes, kSpareBlocks, db.placement.dram_node)
-                  : std::make_shared<BlockPool>(block_bytes, kSpareBlocks, db.placement.dram_node);
+  db.blocks = BackgroundResources::BlocksOf(db.resources.get(), BlockBytes(db.options), db.placement.dram_node);
   write_->OpenFrames();
   s = tier_->Open();
   if (!s.ok()) return s;
@@ -318,8 +313,6 @@ Status DBImpl::OpenPool() {
   control_->OnChange([this] {
     control_->AssertHeld();
     write_->UpdateThrottle();
-    if (context_->resources == nullptr) return;
-    context_->resources->budget()->Set(&context_->memory, tree_->MemTableBytes(), tree_->SealedBytes());
   });
   LogOpened(start);
   return s;

@@ -27,8 +27,8 @@ constexpr uint64_t kLeastBlocks = 4;
 
 }  // namespace
 
-// The filter is cleared when it is made; of a memtable that a writer is waiting for, or that may stay nearly empty, it is
-// left for later.
+// The filter is cleared when it is made; of a memtable that a writer is waiting for, or that may stay nearly empty, it
+// is left for later.
 MemTableRef Tree::NewMemTable(MemTable::Filter filter) const {
   CHECK(db_.blocks != nullptr && db_.pool != nullptr);
   const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? db_.options.write_buffer_size / kFilterShare : 0;

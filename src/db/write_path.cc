@@ -429,7 +429,7 @@ bool WritePath::SealIfAsked() {
     return Status::OK();
   };
   Writer writer;
-  writer.condition = &seal;  // a group by itself
+  writer.condition = &seal;                                  // a group by itself
   if (queue_.TryJoin(&writer)) Lead(&writer).IgnoreError();  // who writes next meets it
   return sealed;
 }

@@ -271,6 +271,9 @@ void WritePath::Throttle(uint64_t bytes) {
 // drains are due by how much is free, which every chunk that is taken changes: near a limit those threads look at once,
 // and far from it with the next job or by themselves.
 void WritePath::UpdateThrottle() {
+  if (db_.resources != nullptr) {
+    db_.resources->budget()->Set(&db_.memory, tree_->MemTableBytes(), tree_->SealedBytes());
+  }
   uint64_t nanos_per_kib = 0;
   const uint64_t free = db_.pool->free_bytes();
   const uint64_t reserve = space_->Reserve(Space::Demand::kAny);

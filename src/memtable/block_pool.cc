@@ -63,8 +63,8 @@ char* BlockPool::Take() {
 }
 
 // Doubles what the arena has, from kFirstBytes up, until a whole block is worth it: a database of a few keys then
-// needs kilobytes, and an empty memtable one small block, whatever is free. in_use_ rises as soon as one memtable is on its way to a whole block, so that the next one finds
-// blocks that are faulted in.
+// needs kilobytes, and an empty memtable one small block, whatever is free. in_use_ rises as soon as one memtable is on
+// its way to a whole block, so that the next one finds blocks that are faulted in.
 char* BlockPool::TakeNext(size_t have, size_t* bytes) {
   if (have > block_bytes_ / 4) in_use_.store(true, std::memory_order_relaxed);  // relaxed: a hint
   *bytes = block_bytes_;

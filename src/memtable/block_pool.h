@@ -1,8 +1,8 @@
 // Equal blocks of DRAM for memtables, recycled, so that a put takes its memory from pages that were faulted in before.
 //
-// A memtable begins with a small one and, where none is ready, goes on with small ones, each as large as all it has: few
-// entries take little. Once one has outgrown these, blocks are worth preparing. All memtables with blocks of one size
-// may share a pool.
+// A memtable begins with a small one and, where none is ready, goes on with small ones, each as large as all it has:
+// few entries take little. Once one has outgrown these, blocks are worth preparing. All memtables with blocks of one
+// size may share a pool.
 //
 // Threads: any. Blocks must all be given back before the pool is destroyed.
 
@@ -51,8 +51,8 @@ class BlockPool {
   // Sees to it that count free blocks are there, faulted in. Called in the background.
   void Prepare(size_t count);
 
-  // Gives the free blocks back to the system if nobody has taken one for so long; until somebody has use for them again,
-  // none are prepared. Called now and then.
+  // Gives the free blocks back to the system if nobody has taken one for so long; until somebody has use for them
+  // again, none are prepared. Called now and then.
   void GiveBackIdle(uint64_t now_micros, uint64_t window_micros);
 
   // Where the free blocks lie.

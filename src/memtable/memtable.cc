@@ -122,8 +122,8 @@ MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint6
   }
 }
 
-// While a memtable has few keys, its tree says quickly enough which are absent, and a filter would take a page of memory
-// for each of them. Nobody adds meanwhile, and those who ask do without it until it is complete.
+// While a memtable has few keys, its tree says quickly enough which are absent, and a filter would take a page of
+// memory for each of them. Nobody adds meanwhile, and those who ask do without it until it is complete.
 void MemTable::StartFilter() {
   if (later_filter_bytes_ == 0) return;
   try {

@@ -89,8 +89,8 @@ class ThreadMemoryPolicy {
   unsigned long old_nodes_[kMaskWords] = {};
 };
 
-// Keeps this thread on these CPUs for as long as it lives; empty: where it may be anyway. Without effect where the system
-// refuses.
+// Keeps this thread on these CPUs for as long as it lives; empty: where it may be anyway. Without effect where the
+// system refuses.
 class ThreadCpus {
  public:
   explicit ThreadCpus(const std::vector<int>& cpus);

@@ -16,8 +16,9 @@ namespace miodb {
 
 namespace {
 
-// Some of what gives work does not signal: readers that let go of space, and time. So a work that rests is polled: after
-// the first, and then whenever it has rested for another share of the time since there was something, up to the last.
+// Some of what gives work does not signal: readers that let go of space, and time. So a work that rests is polled:
+// after the first, and then whenever it has rested for another share of the time since there was something, up to the
+// last.
 constexpr uint64_t kLeastPollMicros = 100 * 1000;
 constexpr uint64_t kPollShare = 8;
 constexpr uint64_t kMostPollMicros = 10 * 1000 * 1000;

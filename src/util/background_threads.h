@@ -111,11 +111,11 @@ class BackgroundThreads::Work {
   const Step step_;
   const size_t most_;
   State state_ = State::kAway;
-  size_t running_ = 0;           // steps
-  uint64_t wakes_ = 0;           // how many there were
-  uint64_t active_micros_ = 0;   // of the last one, or of the last step that did something
-  std::list<Work*> place_;       // its element, while it is in no list
-  size_t list_ = 0;              // of waiting_, while it is in one
+  size_t running_ = 0;          // steps
+  uint64_t wakes_ = 0;          // how many there were
+  uint64_t active_micros_ = 0;  // of the last one, or of the last step that did something
+  std::list<Work*> place_;      // its element, while it is in no list
+  size_t list_ = 0;             // of waiting_, while it is in one
   std::list<Work*>::iterator in_list_;
   std::set<Due>::node_type due;  // its element, while it is not in due_
   uint64_t due_micros_ = 0;      // while it is in due_; 0: it is not

@@ -126,7 +126,8 @@ TEST_F(SharedResourcesTest, WrongOptionsMakeNone) {
   EXPECT_EQ(nullptr, NewSharedResources(shared));
 }
 
-// Databases are written to, flushed, settled, closed and opened by several threads, and each is what its writes made it.
+// Databases are written to, flushed, settled, closed and opened by several threads, and each is what its writes made
+// it.
 TEST_F(SharedResourcesTest, ManyDatabasesKeepTheirContents) {
   constexpr size_t kThreads = 4;
   const size_t count = ByScale(24, 60, 200) / (RunsUnderSanitizer() ? 3 : 1);
@@ -221,7 +222,8 @@ TEST_F(SharedResourcesTest, MemtablesStayWithinTheBudget) {
   ASSERT_OK(dbs[0]->Put(WriteOptions(), "small", "value"));
   size_t most = 0;
   for (int k = 0; k < 40000; k++) {
-    ASSERT_OK(dbs[1 + static_cast<size_t>(k) % 2]->Put(WriteOptions(), "key" + std::to_string(k), std::string(20, 'v')));
+    ASSERT_OK(
+        dbs[1 + static_cast<size_t>(k) % 2]->Put(WriteOptions(), "key" + std::to_string(k), std::string(20, 'v')));
     if (k % 100 == 0) most = std::max(most, options_.shared_resources->MemoryBytes());
   }
   EXPECT_GT(most, 1u << 20);
