@@ -31,13 +31,11 @@ class BackgroundResources final : public SharedResources {
  public:
   explicit BackgroundResources(const SharedResourceOptions& options);
 
-  // What the options of a database name, or what all share that name none. IOError if it is the parent's, in a child
-  // of fork().
-  static Status Of(const Options& options, const std::string& database,
-                   std::shared_ptr<BackgroundResources>* resources);
+  // What the options of a database name, or what all share that name none; its block cache becomes that of options
+  // without one. IOError if it is the parent's, in a child of fork().
+  static Status Share(Options* options, const std::string& database, std::shared_ptr<BackgroundResources>* resources);
 
   size_t Threads() const override;
-
   size_t MemoryBytes() const override { return budget_.used(); }
 
   MemoryBudget* budget() { return &budget_; }
