@@ -12,6 +12,7 @@
 // behind merges. They serve their databases in turn, one piece of work at a time, and those first that none of them
 // works for. What Options say of a database (max_background_merges, max_background_ssd_jobs) is how many may work for
 // it at once. A database that is closed waits for its own work alone.
+// Listeners, readers (DB::OpenReader) and MultiGet on SSD have threads of one database each, as options.h says.
 //
 // Ownership: shared by whoever has the pointer and by the databases, from their open to their close. It keeps its
 // threads while databases are open. After fork() it is the parent's: what the child opens with it is refused with
