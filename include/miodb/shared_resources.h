@@ -14,9 +14,9 @@
 // it at once. A database that is closed waits for its own work alone.
 // Listeners, readers (DB::OpenReader) and MultiGet on SSD have threads of one database each, as options.h says.
 //
-// Ownership: shared by whoever has the pointer and by the databases, from their open to their close. It keeps its
-// threads while databases are open. After fork() it is the parent's: what the child opens with it is refused with
-// IOError.
+// Ownership: shared by whoever has the pointer and by the databases, from their open to their close. Its threads start
+// with the first database that wants them and end with it. After fork() it is the parent's: what the child opens with
+// it is refused with IOError.
 //
 // Threads: all calls by any.
 

@@ -10,7 +10,7 @@
 //
 // How many threads: as many as the works that have joined want together, but no more than the one that wants most, or
 // `share` if that is more. So a single owner has what it asks for. None is started for a step that waits: they are
-// there since the work joined, and stay until the last has left.
+// there since the work joined, and stay as long as this does.
 //
 // Threads: Join and Leave by the owner; Wake by any, under whatever locks it has: it takes one that is held for a few
 // instructions. Steps are called without a lock.
