@@ -208,8 +208,8 @@ TEST_P(MemTableTest, SeeksFindTheFirstVersionThatIsNotBefore) {
 
 std::string NameOf(size_t index) {
   const char* const orders[] = {"Bytewise", "Reverse", "CaseInsensitive"};
-  const char* const fillings[] = {"Added", "Sorted", "Built"};
-  return std::string(orders[index / 3]) + fillings[index % 3];
+  const char* const fillings[] = {"Added", "FilteredLater", "Sorted", "Built"};
+  return std::string(orders[index / 4]) + fillings[index % 4];
 }
 
 INSTANTIATE_TEST_SUITE_P(
