@@ -124,7 +124,7 @@ void BlockPool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros) {
   std::vector<char*> idle;
   {
     MutexLock lock(&mutex_);
-    if (free_.empty() || taken_ != seen_taken_) {
+    if (free_.empty() || taken_ != seen_taken_ || seen_micros_ == 0) {
       seen_taken_ = taken_;
       seen_micros_ = now_micros;
     }
