@@ -75,6 +75,24 @@ MIODB_C_EXPORT void miodb_options_set_info_log_level(struct leveldb_options_t*, 
 MIODB_C_EXPORT void miodb_options_set_max_log_file_size(struct leveldb_options_t*, size_t bytes);
 MIODB_C_EXPORT void miodb_options_set_keep_log_file_num(struct leveldb_options_t*, size_t files);
 
+/* ---- What databases of a process share: threads, memory of memtables, a block cache (miodb/shared_resources.h, which
+   says what each option means, its unit and its range). Databases that are given none share one that the process has.
+
+   Ownership: databases keep what they need of it from their open on, so destroy may come before they are closed. ----
+ */
+
+typedef struct miodb_sharedresources_t miodb_sharedresources_t;
+
+/* NULL: an option is out of its range, or there is no memory. */
+MIODB_C_EXPORT miodb_sharedresources_t* miodb_sharedresources_create(int threads_of_a_kind, size_t memory_budget,
+                                                                     size_t memory_of_each, size_t block_cache_bytes);
+MIODB_C_EXPORT void miodb_sharedresources_destroy(miodb_sharedresources_t*);
+MIODB_C_EXPORT size_t miodb_sharedresources_threads(const miodb_sharedresources_t*);
+MIODB_C_EXPORT size_t miodb_sharedresources_memory_bytes(const miodb_sharedresources_t*);
+
+/* NULL: those that the process has. */
+MIODB_C_EXPORT void miodb_options_set_shared_resources(struct leveldb_options_t*, const miodb_sharedresources_t*);
+
 /* ---- Options of the SSD tier, in the same way. Block size, restarts, compression, filter policy, block cache and open
    files of its tables are LevelDB's options. ---- */
 

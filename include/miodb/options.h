@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class FilterPolicy;
 class LifetimePolicy;
 class Logger;
 class MergeOperator;
+class SharedResources;
 class Slice;
 class Snapshot;
 
@@ -400,6 +402,13 @@ struct MIODB_EXPORT Options {
   // comparator has filters. Tables that an open finds get theirs in the background, so gets are slower for a while.
   // Those of memtables do not follow this number: 0 switches them off too.
   int filter_bits_per_key = 10;
+
+  // ---- What databases of a process share -----------------------------------------------------------------------
+
+  // The threads that do the background work of this database and of all others that name the same
+  // (shared_resources.h). nullptr: those of all databases of the process that name none. Options say how many of them
+  // may work for one database at once.
+  std::shared_ptr<SharedResources> shared_resources;
 
   // ---- The SSD tier ------------------------------------------------------------------------------------------------
 

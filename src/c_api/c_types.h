@@ -16,6 +16,7 @@
 #include "miodb/optimistic_transaction.h"
 #include "miodb/options.h"
 #include "miodb/pinnable_slice.h"
+#include "miodb/shared_resources.h"
 #include "miodb/write_batch.h"
 #include "miodb/write_batch_with_index.h"
 #include "src/util/check.h"
@@ -44,6 +45,10 @@ struct leveldb_logger_t {
 
 struct leveldb_options_t {
   miodb::Options rep;
+};
+
+struct miodb_sharedresources_t {
+  std::shared_ptr<miodb::SharedResources> rep;
 };
 
 // Holds the keys of the bounds that rep points to.

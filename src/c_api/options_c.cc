@@ -1,5 +1,7 @@
+#include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "leveldb/c.h"
 #include "miodb/c.h"
@@ -118,6 +120,31 @@ OPTION(size_t, compaction_readahead_size)
 OPTION(uint8_t, multi_get_io_uring)
 OPTION(int, multi_get_threads)
 OPTION(int, zstd_compression_level)
+
+// ---- What databases share. A handle holds one reference, options and databases have their own. ----
+
+miodb_sharedresources_t* miodb_sharedresources_create(int threads_of_a_kind, size_t memory_budget,
+                                                      size_t memory_of_each, size_t block_cache_bytes) {
+  miodb::SharedResourceOptions options;
+  options.threads_of_a_kind = threads_of_a_kind;
+  options.memory_budget = memory_budget;
+  options.memory_of_each = memory_of_each;
+  options.block_cache_bytes = block_cache_bytes;
+  std::shared_ptr<miodb::SharedResources> made = miodb::NewSharedResources(options);
+  return made == nullptr ? nullptr : new miodb_sharedresources_t{std::move(made)};
+}
+
+void miodb_sharedresources_destroy(miodb_sharedresources_t* resources) { delete resources; }
+
+size_t miodb_sharedresources_threads(const miodb_sharedresources_t* resources) { return RepOf(resources)->Threads(); }
+
+size_t miodb_sharedresources_memory_bytes(const miodb_sharedresources_t* resources) {
+  return RepOf(resources)->MemoryBytes();
+}
+
+void miodb_options_set_shared_resources(leveldb_options_t* options, const miodb_sharedresources_t* resources) {
+  RepOf(options).shared_resources = resources == nullptr ? nullptr : RepOf(resources);
+}
 
 // ---- Of reads and writes. ----
 

@@ -6,13 +6,6 @@
 
 namespace miodb {
 
-// Unlike a wake-up for work, an error and the close concern every thread that sleeps, so each one has to look for
-// itself.
-void Control::WakeEverybody() {
-  for (CondVar& work : work_) work.SignalAll();
-  done_.SignalAll();
-}
-
 // The first error is the cause, and those after it are its consequences, so it alone is kept and logged. The flag is
 // set before anybody is woken: a leader that reads it without the mutex refuses the next write.
 void Control::SetError(const Status& s) {
@@ -23,7 +16,7 @@ void Control::SetError(const Status& s) {
   failed_.store(true, std::memory_order_relaxed);  // relaxed: the status itself is read under the mutex
   db_.LogStatus("read-only from now on", s);
   if (db_.events != nullptr) db_.events->NoteError(s, true);
-  WakeEverybody();
+  done_.SignalAll();
 }
 
 // Callers of Settle and WaitForIdle sleep on the same wake-up as writers; background threads need not know.
@@ -36,7 +29,7 @@ void Control::StopWaiting() {
 // What it has not installed is free space after the next open.
 void Control::Close() {
   closing_.store(true, std::memory_order_relaxed);  // relaxed: read under the mutex, or as a mere wish
-  WakeEverybody();
+  done_.SignalAll();
 }
 
 }  // namespace miodb

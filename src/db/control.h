@@ -1,9 +1,9 @@
 // Control: the mutex that the parts of a database share, the wake-ups of those who wait under it, and whether the
 // database goes on at all.
 //
-// Work has one wake-up for each kind, so that a chunk that is taken wakes the thread that prepares chunks and no other.
-// Of several threads of a kind a wake-up wakes one, which wakes the next when it has found work. None is lost on a
-// thread that looks for work at the moment; besides, threads that sleep look again by themselves.
+// Work has one wake-up for each kind, so that a chunk that is taken wakes what prepares chunks and nothing else. A
+// wake-up gets one thread to look for work, which wakes the next when it has found some (BackgroundThreads). None is
+// lost while a thread looks for work; besides, they look again by themselves.
 //
 // Errors: the first one that stops writes is kept for good. Reads go on.
 //
@@ -37,21 +37,17 @@ class Control {
 
   // ---- wake-ups
 
+  // How threads are told that there may be work of this kind; nullptr: there are none.
+  void WakeBy(BackgroundStep step, std::function<void()> wake) REQUIRES(db_mutex) {
+    wake_[Index(step)] = std::move(wake);
+  }
+
   // There may be work of this kind.
   void Wake(BackgroundStep step) REQUIRES(db_mutex) {
-    wakes_[Index(step)]++;
-    work_[Index(step)].Signal();
+    if (wake_[Index(step)] != nullptr) wake_[Index(step)]();
   }
   void WakeAll() REQUIRES(db_mutex) {
     for (size_t step = 0; step < kBackgroundSteps; step++) Wake(static_cast<BackgroundStep>(step));
-  }
-
-  // For threads without work: sleeps until there may be some, or so long. seen: what Wakes said before the thread
-  // looked for work; after a wake-up since then it does not sleep.
-  uint64_t Wakes(BackgroundStep step) const REQUIRES(db_mutex) { return wakes_[Index(step)]; }
-  void SleepUntilWork(BackgroundStep step, uint64_t micros, uint64_t seen) REQUIRES(db_mutex) {
-    DCHECK(micros > 0 && seen <= Wakes(step));
-    if (Wakes(step) == seen) work_[Index(step)].TimedWait(micros);
   }
 
   // Some background work has ended: for those who wait for it.
@@ -109,12 +105,9 @@ class Control {
     DCHECK_LT(static_cast<size_t>(step), kBackgroundSteps);
     return static_cast<size_t>(step);
   }
-  void WakeEverybody();
-
   const DbContext& db_;
   Mutex mutex_;
-  std::array<CondVar, kBackgroundSteps> work_{CondVar(&mutex_), CondVar(&mutex_), CondVar(&mutex_), CondVar(&mutex_)};
-  std::array<uint64_t, kBackgroundSteps> wakes_ GUARDED_BY(db_mutex) = {};  // how many there were of each kind
+  std::array<std::function<void()>, kBackgroundSteps> wake_ GUARDED_BY(db_mutex);
   CondVar done_{&mutex_};
   std::function<void()> on_change_ GUARDED_BY(db_mutex);
 

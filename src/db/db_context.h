@@ -16,10 +16,12 @@
 
 #include "miodb/env.h"
 #include "miodb/options.h"
+#include "src/db/background_resources.h"
 #include "src/db/db_hooks.h"
 #include "src/db/events.h"
 #include "src/db/family_gate.h"
 #include "src/db/family_operator.h"
+#include "src/db/memory_budget.h"
 #include "src/db/statistics.h"
 #include "src/memtable/memtable.h"
 #include "src/nvm/memory_env.h"
@@ -92,15 +94,17 @@ struct DbContext {
   const DbHooks hooks;
   const KeyOrder order;
 
+  std::shared_ptr<BackgroundResources> resources;  // null: background work has no threads
+  MemoryBudget::Account memory;                    // what memtables take of the resources' budget
   Placement placement;
   std::unique_ptr<NvmModel> nvm_model;  // null: none
   std::unique_ptr<Logger> own_log;
   Logger* info_log = nullptr;
-  MemoryEnv::Memory env_memory;   // where the pool lies if options.env keeps its files in memory
-  std::shared_ptr<Pool> pool;     // with the views of a database, which are gone before it
-  std::shared_ptr<SsdStore> ssd;  // the same; null: no SSD tier
-  std::unique_ptr<BlockPool> blocks;
-  uint64_t chunk_bytes = 0;  // of a log chunk, in a database that is not small
+  MemoryEnv::Memory env_memory;       // where the pool lies if options.env keeps its files in memory
+  std::shared_ptr<Pool> pool;         // with the views of a database, which are gone before it
+  std::shared_ptr<SsdStore> ssd;      // the same; null: no SSD tier
+  std::shared_ptr<BlockPool> blocks;  // with other databases
+  uint64_t chunk_bytes = 0;           // of a log chunk, in a database that is not small
 
   Statistics statistics;
   std::unique_ptr<Events> events;  // null: nobody listens

@@ -8,7 +8,7 @@
 //   Tree          memtables, versions, what reads look at (read_sources.h)      what is in the database
 //   Scheduler     states of merges, collections, flush and space                what may run (compaction/scheduler.h)
 //   SsdSchedule   ranges that jobs of the tier hold                             what may run there (ssd_schedule.h)
-//   Workers       background threads                                            work behind the writers, and waiting
+//   Workers       its works, for threads that databases share                   work behind the writers, and waiting
 //   LogFiles      log files                                                     the log with kLogFile
 //   LogFloor      the floor of the log                                          how much of the log is needed
 //   KeptLog       -                                                             flushed log that the update stream has

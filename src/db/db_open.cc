@@ -105,8 +105,13 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
     if (!s.ok()) return s;
     with_memory.memory = env_memory.get();
   }
-  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, with_memory));
+  std::shared_ptr<BackgroundResources> resources;
+  Options with_shared = options;
+  if (!hooks.manual_background) s = BackgroundResources::Share(&with_shared, name, &resources);
+  if (!s.ok()) return s;
+  std::unique_ptr<DBImpl> impl(new DBImpl(with_shared, name, with_memory));
   DbContext& context = *impl->context_;
+  context.resources = std::move(resources);
   context.env_memory = std::move(env_memory);
   if (Placement::IsAskedFor(options)) s = Placement::Make(options, NumaTopology(), &context.placement);
   NvmModelFigures figures;
@@ -158,9 +163,10 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(), tier_.get());
   workers_->Add(Step::kPrepare, [this] { return space_->Prepare(); });
   workers_->Add(Step::kFlush, [this] {
+    const bool sealed = write_->SealIfAsked();
     const bool flushed = flusher_->Step();
     if (!context_->hooks.manual_background) logs_->TrimArchive();
-    return flushed;
+    return sealed || flushed;
   });
   workers_->Add(Step::kMerge, [this] { return merger_->Step(); });
   workers_->Add(Step::kSsd, [this] { return tier_->Step(); });
@@ -173,14 +179,13 @@ Status DBImpl::Start() {
   const bool directory_existed = context_->options.env->FileExists(context_->name);
   Status s = LookForDatabase();
   if (!s.ok() && !s.IsIOError()) return s;  // an I/O error is told by the lock, or by the look under it
-  const std::string store = StorePath(context_->name);
   s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   workers_->Stop();
   if (context_->events != nullptr) context_->events->Stop();
   logs_->Abandon();
   context_->LogStatus("open failed", s);
-  if (!store_->existed()) RemoveUnfinished(store, directory_existed);
+  if (!store_->existed()) RemoveUnfinished(StorePath(context_->name), directory_existed);
   return s;
 }
 
@@ -294,7 +299,7 @@ Status DBImpl::OpenPool() {
   CHECK(db.pool != nullptr && db.chunk_bytes == 0);
   db.chunk_bytes = ChunkBytes(db.options, db.pool->capacity());
   CHECK(db.chunk_bytes > 0 && db.chunk_bytes % kExtentUnit == 0);
-  db.blocks = std::make_unique<BlockPool>(BlockBytes(db.options), kSpareBlocks, db.placement.dram_node);
+  db.blocks = BackgroundResources::BlocksOf(db.resources.get(), BlockBytes(db.options), db.placement.dram_node);
   write_->OpenFrames();
   s = tier_->Open();
   if (!s.ok()) return s;

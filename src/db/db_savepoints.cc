@@ -51,7 +51,7 @@ Status DBImpl::OpenSavepoint(const Slice& name, DB** view) {
     state.next_family = savepoint->next_family;
     state.families = savepoint->families;
     if (!savepoint->log.empty()) {
-      state.memtables.push_back(tree_->NewMemTable(BloomFilter::Pages::kAsUsed));
+      state.memtables.push_back(tree_->NewMemTable(MemTable::Filter::kLater));
       s = TakeUpLog(context_->order, *context_->pool, *savepoint, state.memtables.back().get());
     }
     std::unique_ptr<ViewDb> opened;

@@ -42,12 +42,11 @@ bool ReadStoredFrame(const char* p, const char* end, uint64_t secret, uint64_t c
 
 }  // namespace
 
-// A filter that fits the chunk: what lies in it is not known yet. Pages of it that nothing goes into are never used.
+// A filter that fits the chunk: what lies in it is not known yet.
 MemTableRef LogFollower::NewMemTable(const Chunk& chunk) const {
   DCHECK(db_.pool != nullptr && db_.blocks != nullptr);
   const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? chunk.place.size / kFilterShare : 0;
-  return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret(),
-                                    BloomFilter::Pages::kAsUsed);
+  return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret());
 }
 
 // A state from after a flush names the chunks that are left, so those before are forgotten with their memtables. What

@@ -134,7 +134,7 @@ Status Recovery::ReplayHistory(const LogHistory& log, const std::map<uint64_t, E
       continue;
     }
     if (memtable == nullptr || capacity >= db_.options.write_buffer_size || of_files != piece.in_file()) {
-      memtable = tree_->NewMemTable(BloomFilter::Pages::kAsUsed);
+      memtable = tree_->NewMemTable(MemTable::Filter::kLater);
       tree_->immutables.push_front(memtable);
       capacity = 0;
       of_files = piece.in_file();

@@ -249,6 +249,7 @@ bool Space::Prepare() {
   // One piece at a time, so that chunks come in between.
   const bool grown = db_.pool->GrowAhead(db_.options.pool_growth / 2);
   if (prepared || indexed || grown || db_.hooks.manual_background) return prepared || indexed || grown;
+  db_.blocks->GiveBackIdle(NowMicros(), db_.hooks.give_back_micros);
   uint64_t reserve;
   {
     DbLock lock(control_);

@@ -16,6 +16,9 @@ constexpr uint64_t kMemTableInUse = 16;
 // A memtable's filter has this share of write_buffer_size: 10 bits for each of the records of 80 bytes that fill it.
 constexpr size_t kFilterShare = 64;
 
+// A memtable whose chunks have this share of write_buffer_size is worth a filter.
+constexpr size_t kFilterWanted = 128;
+
 // A thread whose edit waits for another one's looks again after so long, should it miss the other's end.
 constexpr uint64_t kTurnMicros = 1000;
 
@@ -24,14 +27,18 @@ constexpr uint64_t kLeastBlocks = 4;
 
 }  // namespace
 
-// The filter is cleared when it is made, or page by page as it is used; the second is for a memtable that a writer is
-// waiting for.
-MemTableRef Tree::NewMemTable(BloomFilter::Pages pages) const {
+// The filter is cleared when it is made; of a memtable that a writer is waiting for, or that may stay nearly empty, it
+// is left for later.
+MemTableRef Tree::NewMemTable(MemTable::Filter filter) const {
   CHECK(db_.blocks != nullptr && db_.pool != nullptr);
   const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? db_.options.write_buffer_size / kFilterShare : 0;
   // A filter on a node that was asked for is taken by threads that the node is set for.
-  if (db_.placement.dram_node != kAnyNode) pages = BloomFilter::Pages::kAtOnce;
-  return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret(), pages);
+  if (db_.placement.dram_node != kAnyNode) filter = MemTable::Filter::kNow;
+  return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret(), filter);
+}
+
+void Tree::StartFilter() {
+  if (SegmentBytes() >= db_.options.write_buffer_size / kFilterWanted) memtable->StartFilter();
 }
 
 void Tree::Begin() {
@@ -43,7 +50,7 @@ void Tree::Begin() {
       return db_.pool->persist().Fence(Purpose::kManifest);
     });
   }
-  memtable = NewMemTable(BloomFilter::Pages::kAsUsed);
+  memtable = NewMemTable(MemTable::Filter::kLater);
   Publish();
 }
 
@@ -57,7 +64,7 @@ void Tree::PrepareMemTable() {
     current = memtable;
   }
   current->PopulateFilter();
-  MemTableRef fresh = NewMemTable(BloomFilter::Pages::kAtOnce);
+  MemTableRef fresh = NewMemTable(MemTable::Filter::kNow);
   DbLock lock(control_);
   CHECK(spare_ == nullptr);  // one thread prepares
   spare_ = std::move(fresh);
@@ -85,7 +92,7 @@ void Tree::Seal() {
   CHECK(!memtable->empty());  // its last sequence becomes the flushed one
   CHECK(immutables.empty() || immutables.front()->max_sequence() < memtable->min_sequence());
   CHECK(spare_ == nullptr || spare_->empty());
-  MemTableRef fresh = spare_ != nullptr ? std::move(spare_) : NewMemTable(BloomFilter::Pages::kAsUsed);
+  MemTableRef fresh = spare_ != nullptr ? std::move(spare_) : NewMemTable(MemTable::Filter::kLater);
   spare_ = nullptr;
   immutables.push_front(memtable);
   memtable = std::move(fresh);
@@ -124,6 +131,27 @@ void Tree::Publish() {
 uint64_t Tree::NewId() {
   DbLock lock(control_);
   return versions->NewId();
+}
+
+namespace {
+
+// With its filter, and with records that are not in the pool.
+uint64_t DramOf(const MemTable& memtable) {
+  uint64_t bytes = memtable.memory_bytes() + memtable.filter_bytes();
+  for (const auto& chunk : memtable.segment().chunks) {
+    if (!chunk->in_pool()) bytes += chunk->capacity;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+uint64_t Tree::MemTableBytes() const { return DramOf(*memtable); }
+
+uint64_t Tree::SealedBytes() const {
+  uint64_t bytes = 0;
+  for (const MemTableRef& sealed : immutables) bytes += DramOf(*sealed);
+  return bytes;
 }
 
 // Tables keep their filters and what they know of their extents in DRAM; indexes and records are in the pool.

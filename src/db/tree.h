@@ -32,7 +32,7 @@ class Tree : public ReadSources {
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 
-  MemTableRef NewMemTable(BloomFilter::Pages pages) const;
+  MemTableRef NewMemTable(MemTable::Filter filter) const;
 
   // The first memtable of an open.
   void Begin() REQUIRES(db_mutex);
@@ -42,6 +42,9 @@ class Tree : public ReadSources {
 
   // Bytes of the memtable's log chunks, full or not.
   uint64_t SegmentBytes() const REQUIRES(db_mutex);
+
+  // Has the memtable make its filter if it has had enough log to be worth one. By the leader.
+  void StartFilter() REQUIRES(db_mutex);
 
   // Whether the memtable has had its share of log or, with records that are small against their nodes, of DRAM.
   bool MemTableFull() const REQUIRES(db_mutex);
@@ -78,6 +81,10 @@ class Tree : public ReadSources {
 
   // Nothing waits for a flush, and all tables are in the repository.
   bool Settled() const REQUIRES(db_mutex) { return immutables.empty() && versions->BufferEmpty(); }
+
+  // DRAM that the memtable takes, and that the sealed ones take.
+  uint64_t MemTableBytes() const REQUIRES(db_mutex);
+  uint64_t SealedBytes() const REQUIRES(db_mutex);
 
   // DRAM that tables take, and that tables and memtables take together.
   uint64_t TableMemoryBytes() const REQUIRES(db_mutex);

@@ -1,10 +1,6 @@
-// The background threads: how they start, look for work, sleep, and stop.
+// The background work of a database: how threads come to it, and how a caller waits for it.
 
 #include "src/db/workers.h"
-
-#include <sched.h>
-
-#include <system_error>
 
 #include "src/numa/numa.h"
 #include "src/util/check.h"
@@ -13,28 +9,28 @@ namespace miodb {
 
 namespace {
 
-// A thread that waits looks again after this long: readers that let go of space do not signal.
+// A caller that waits looks again after this long.
 constexpr uint64_t kPollMicros = 100 * 1000;
-
-// Writers wake these threads. As batch work they get a CPU when one is free or their turn has come, and do not take it
-// from the writer in the middle of a put. Where that is not allowed, latency suffers and nothing else.
-void DontPreemptOnWakeup() {
-  const sched_param param = {};
-  sched_setscheduler(0, SCHED_BATCH, &param);
-}
 
 }  // namespace
 
-// Threads that were started before one could not be are stopped by Stop, as those of a database that was open.
+// Kinds that were started before one could not be are stopped by Stop, as those of a database that was open.
 Status Workers::Start(BackgroundStep step, int threads) {
-  CHECK(work_[static_cast<size_t>(step)] != nullptr);
+  const size_t index = static_cast<size_t>(step);
+  CHECK(work_[index] != nullptr && started_[index] == nullptr);
   CHECK_GT(threads, 0);
-  try {
-    for (int i = 0; i < threads; i++) threads_.emplace_back([this, step] { Loop(step); });
-  } catch (const std::system_error& error) {
-    return Status::IOError(db_.name, std::string("cannot start a thread: ") + error.what());
+  BackgroundThreads* const kind = db_.resources->threads(step);
+  auto work = std::make_unique<BackgroundThreads::Work>([this, step] { return RunInThread(step); },
+                                                        static_cast<size_t>(threads));
+  Status s = kind->Join(work.get(), db_.name);
+  if (!s.ok()) return s;
+  started_[index] = std::move(work);
+  if (step == BackgroundStep::kFlush) {
+    db_.resources->budget()->Open(&db_.memory, [kind, flush = started_[index].get()] { kind->Wake(flush); });
   }
-  return Status::OK();
+  DbLock lock(control_);
+  control_->WakeBy(step, [kind, work = started_[index].get()] { kind->Wake(work); });
+  return s;
 }
 
 // A thread that runs a job ends it, or gives up at the next record if the job looks at closing(); none is cut off
@@ -44,8 +40,16 @@ void Workers::Stop() {
     DbLock lock(control_);
     control_->Close();
   }
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+  if (running()) db_.resources->budget()->Close(&db_.memory);
+  for (size_t step = 0; step < kBackgroundSteps; step++) {
+    if (started_[step] == nullptr) continue;
+    db_.resources->threads(static_cast<BackgroundStep>(step))->Leave(started_[step].get());
+  }
+  DbLock lock(control_);
+  for (size_t step = 0; step < kBackgroundSteps; step++) {
+    control_->WakeBy(static_cast<BackgroundStep>(step), nullptr);
+    started_[step] = nullptr;
+  }
 }
 
 // By a thread of this kind, or by a caller who does the work of a database without threads.
@@ -56,25 +60,20 @@ bool Workers::Run(BackgroundStep step) {
   return work();
 }
 
-// What a job throws is lack of memory in a place that has no better answer, so it stops writes. The thread itself goes
-// on: others may be waiting for the work that needs none.
-void Workers::Loop(BackgroundStep step) {
-  DontPreemptOnWakeup();
-  RunOnCpus(db_.placement.cpus);
+// What a job throws is lack of memory in a place that has no better answer, so it stops writes. The work itself goes
+// on: others may be waiting for what needs none. A thread is only for the step where the database wants its threads.
+bool Workers::RunInThread(BackgroundStep step) {
+  const ThreadCpus cpus(db_.placement.cpus);
   const ThreadMemoryPolicy policy(db_.placement.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
-  uint64_t seen = 0;  // wake-ups before the thread looks for work
-  for (;;) {
-    bool worked = false;
-    const Status s = db_.WithMemory([&] {
-      worked = Run(step);
-      return Status::OK();
-    });
-    DbLock lock(control_);
-    if (!s.ok()) control_->SetError(s);
-    if (control_->closing()) return;
-    if (!worked) control_->SleepUntilWork(step, kPollMicros, seen);
-    seen = control_->Wakes(step);
-  }
+  bool worked = false;
+  const Status s = db_.WithMemory([&] {
+    worked = Run(step);
+    return Status::OK();
+  });
+  if (s.ok()) return worked;
+  DbLock lock(control_);
+  control_->SetError(s);
+  return false;
 }
 
 // The order of the steps without threads is that in which they free space for each other. A caller that waits wakes

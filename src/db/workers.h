@@ -1,5 +1,6 @@
-// Workers: the background threads of a database, and the way to wait for what they do. Each thread does one kind of
-// work. Without threads, as tests want it, a call that waits does the work itself.
+// Workers: the background work of a database, and the way to wait for it. The threads that do it serve other databases
+// as well (background_resources.h), and each of them does one kind of work. Without threads, as tests want it, a call
+// that waits does the work itself.
 //
 // Threads: Add before Start, Start and Stop by the open and the close; Run and Wait by any.
 
@@ -9,9 +10,9 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <thread>
-#include <vector>
+#include <memory>
 
+#include "src/db/background_resources.h"
 #include "src/db/control.h"
 #include "src/db/db_context.h"
 #include "src/util/check.h"
@@ -23,7 +24,7 @@ class Workers {
   // Does one piece of work; false if there was none to do.
   using Work = std::function<bool()>;
 
-  Workers(const DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }
+  Workers(DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }
   ~Workers() { Stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -34,13 +35,13 @@ class Workers {
     work_[static_cast<size_t>(step)] = std::move(work);
   }
 
-  // Starts so many threads of this kind. IOError if the system has none to give; those that run are stopped by Stop.
-  Status Start(BackgroundStep step, int threads);
+  // From now on so many threads may do this kind of work at once. IOError if the system has none to give.
+  Status Start(BackgroundStep step, int threads) EXCLUDES(db_mutex);
 
-  // Lets every thread end its piece of work, and waits for that.
+  // Lets every thread end its piece of this database's work, and waits for that.
   void Stop() EXCLUDES(db_mutex);
 
-  bool running() const { return !threads_.empty(); }
+  bool running() const { return started_[0] != nullptr; }
 
   // Does one piece of this kind in the calling thread.
   bool Run(BackgroundStep step) EXCLUDES(db_mutex);
@@ -50,12 +51,12 @@ class Workers {
   bool Wait(uint64_t micros) REQUIRES(db_mutex);
 
  private:
-  void Loop(BackgroundStep step);
+  bool RunInThread(BackgroundStep step) EXCLUDES(db_mutex);
 
-  const DbContext& db_;
+  DbContext& db_;
   Control* const control_;
   std::array<Work, kBackgroundSteps> work_;
-  std::vector<std::thread> threads_;
+  std::array<std::unique_ptr<BackgroundThreads::Work>, kBackgroundSteps> started_;
 };
 
 }  // namespace miodb

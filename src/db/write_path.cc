@@ -422,6 +422,25 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
   Throttle(body_bytes);
 }
 
+// By the work that flushes, which a leader may wait for: so it does not wait for one. A leader that is there sees to it
+// when its chunk is full.
+bool WritePath::SealIfAsked() {
+  if (!db_.memory.asked()) return false;
+  bool sealed = false;
+  const WriteCondition seal = [&] {
+    DbLock lock(control_);
+    const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
+    if (!control_->error().ok() || tree_->memtable->empty() || tree_->immutables.size() >= most) return Status::OK();
+    Seal();
+    sealed = true;
+    return Status::OK();
+  };
+  Writer writer;
+  writer.condition = &seal;                                  // a group by itself
+  if (queue_.TryJoin(&writer)) Lead(&writer).IgnoreError();  // who writes next meets it
+  return sealed;
+}
+
 // The leader of a group owns the memtable, so the flush is asked for from inside of the queue. The mutex is let go,
 // because the leader before may need it to make room.
 Status WritePath::RequestFlush() {

@@ -82,6 +82,10 @@ class WritePath {
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
   Status RequestFlush() REQUIRES(db_mutex);
 
+  // Seals the memtable if that is wanted (MemoryBudget) and nobody writes at the moment. Waits for nothing but writers
+  // in lanes. False: it did not.
+  bool SealIfAsked() EXCLUDES(db_mutex);
+
   // ---- the open, before anybody else writes
 
   // Frames can be written from now on, with the pool's secret.

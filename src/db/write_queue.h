@@ -70,6 +70,14 @@ class WriteQueue {
     return Wait(writer) == Writer::kLeader;
   }
 
+  // Join, of a writer that leads at once or not at all. False: somebody else is there.
+  bool TryJoin(Writer* writer) {
+    DCHECK(writer->older == nullptr && writer->newer == nullptr);
+    Writer* nobody = nullptr;
+    // acq_rel: as in Join. relaxed: whoever is there is left alone.
+    return newest_.compare_exchange_strong(nobody, writer, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+
   // The last writer of a group that starts with leader: as many as fit into max_bytes and agree with it about sync and,
   // because a full pool treats them differently, about being deletes. What has a condition is written alone, or those
   // before it in the group could be what it must not follow.

@@ -72,7 +72,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
 Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallClock* clock) {
   for (;;) {
     if (!control_->error().ok()) return control_->error();
-    if (tree_->MemTableFull()) {
+    if (tree_->MemTableFull() || (db_.memory.asked() && !tree_->memtable->empty())) {
       if (tree_->immutables.size() < static_cast<size_t>(db_.options.max_immutable_memtables)) {
         Seal();
         continue;
@@ -237,6 +237,7 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
     used->capacity -= std::min(ChunkIndexRoom(used->capacity, RecordBytes()), used->capacity - frame_bytes);
   }
   Space::KeepChunks(&tree_->memtable->segment().chunks, {&chunk, 1});
+  tree_->StartFilter();
   chunk_ = used;
   control_->Changed();
 }
@@ -276,6 +277,9 @@ void WritePath::Throttle(uint64_t bytes) {
 // drains are due by how much is free, which every chunk that is taken changes: near a limit those threads look at once,
 // and far from it with the next job or by themselves.
 void WritePath::UpdateThrottle() {
+  if (db_.resources != nullptr) {
+    db_.resources->budget()->Set(&db_.memory, tree_->MemTableBytes(), tree_->SealedBytes());
+  }
   uint64_t nanos_per_kib = 0;
   const uint64_t free = db_.pool->free_bytes();
   const uint64_t reserve = space_->Reserve(Space::Demand::kAny);

@@ -51,6 +51,7 @@ char* BlockPool::TakeFree() {
   if (free_.empty()) return nullptr;
   char* const block = free_.back();
   free_.pop_back();
+  taken_++;
   return block;
 }
 
@@ -62,12 +63,12 @@ char* BlockPool::Take() {
 }
 
 // Doubles what the arena has, from kFirstBytes up, until a whole block is worth it: a database of a few keys then
-// needs kilobytes. in_use_ rises as soon as one memtable is on its way to a whole block, so that the next one finds
-// blocks that are faulted in.
+// needs kilobytes, and an empty memtable one small block, whatever is free. in_use_ rises as soon as one memtable is on
+// its way to a whole block, so that the next one finds blocks that are faulted in.
 char* BlockPool::TakeNext(size_t have, size_t* bytes) {
   if (have > block_bytes_ / 4) in_use_.store(true, std::memory_order_relaxed);  // relaxed: a hint
   *bytes = block_bytes_;
-  char* block = TakeFree();
+  char* block = have > 0 || block_bytes_ <= kFirstBytes ? TakeFree() : nullptr;
   if (block == nullptr) {
     if (have < block_bytes_) *bytes = std::min(std::max(have, kFirstBytes), block_bytes_);
     block = NewBlock(*bytes);
@@ -117,6 +118,22 @@ void BlockPool::Prepare(size_t count) {
     memset(block, 0, block_bytes_);
     Keep(block);
   }
+}
+
+void BlockPool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros) {
+  std::vector<char*> idle;
+  {
+    MutexLock lock(&mutex_);
+    if (free_.empty() || taken_ != seen_taken_ || seen_micros_ == 0) {
+      seen_taken_ = taken_;
+      seen_micros_ = now_micros;
+    }
+    if (now_micros - std::min(now_micros, seen_micros_) < window_micros) return;
+    in_use_.store(false, std::memory_order_relaxed);  // relaxed: a hint
+    idle = free_;
+    free_.clear();
+  }
+  for (char* const block : idle) free(block);
 }
 
 // Looks only at blocks that nobody uses: they can be touched for writing, and were made as those in use were.

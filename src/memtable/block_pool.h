@@ -1,7 +1,8 @@
 // Equal blocks of DRAM for memtables, recycled, so that a put takes its memory from pages that were faulted in before.
 //
-// A memtable that finds none ready begins with small ones, each as large as all it has: few entries take little. Once
-// one has outgrown these, blocks are worth preparing.
+// A memtable begins with a small one and, where none is ready, goes on with small ones, each as large as all it has:
+// few entries take little. Once one has outgrown these, blocks are worth preparing. All memtables with blocks of one
+// size may share a pool.
 //
 // Threads: any. Blocks must all be given back before the pool is destroyed.
 
@@ -39,8 +40,8 @@ class BlockPool {
   char* Take();
   void Give(char* block);
 
-  // The next block for who has so many bytes of blocks: a small one while that is less than a block and no block is
-  // free. *bytes: its size, at least that of the first; goes back with it.
+  // The next block for who has so many bytes of blocks: a small one if it is the first, or while that is less than a
+  // block and no block is free. *bytes: its size, at least that of the first; goes back with it.
   char* TakeNext(size_t have, size_t* bytes);
   void GiveBack(char* block, size_t bytes);
 
@@ -49,6 +50,10 @@ class BlockPool {
 
   // Sees to it that count free blocks are there, faulted in. Called in the background.
   void Prepare(size_t count);
+
+  // Gives the free blocks back to the system if nobody has taken one for so long; until somebody has use for them
+  // again, none are prepared. Called now and then.
+  void GiveBackIdle(uint64_t now_micros, uint64_t window_micros);
 
   // Where the free blocks lie.
   PageSample Sample();
@@ -67,6 +72,9 @@ class BlockPool {
   std::atomic<int64_t> out_{0};  // blocks that were handed out and have not come back
   Mutex mutex_;
   std::vector<char*> free_ GUARDED_BY(mutex_);
+  uint64_t taken_ GUARDED_BY(mutex_) = 0;        // free blocks, so far
+  uint64_t seen_taken_ GUARDED_BY(mutex_) = 0;   // by GiveBackIdle
+  uint64_t seen_micros_ GUARDED_BY(mutex_) = 0;  // when it saw another number than before
   std::atomic<bool> in_use_{false};
 };
 

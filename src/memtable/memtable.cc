@@ -1,6 +1,7 @@
 #include "src/memtable/memtable.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 namespace miodb {
@@ -110,11 +111,32 @@ class MemTableIterator final : public InternalIterator {
 
 // Under an order by which different bytes may be one key there is no filter: the hash of one spelling says nothing of
 // another.
-MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret, BloomFilter::Pages pages)
+MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret, Filter filter)
     : arena_(blocks), tree_(order, &arena_), order_(order), secret_(secret) {
-  if (filter_bytes > 0 && order.bytewise()) {
-    filter_ = std::make_unique<BloomFilter>(filter_bytes * 8 / kFilterBitsPerKey, kFilterBitsPerKey, pages);
+  if (!order.bytewise()) return;
+  if (filter == Filter::kLater) {
+    later_filter_bytes_ = filter_bytes;
+  } else if (filter_bytes > 0) {
+    own_filter_ = std::make_unique<BloomFilter>(filter_bytes * 8 / kFilterBitsPerKey, kFilterBitsPerKey);
+    filter_.store(own_filter_.get(), std::memory_order_relaxed);  // relaxed: nobody else has the memtable yet
   }
+}
+
+// While a memtable has few keys, its tree says quickly enough which are absent, and a filter would take a page of
+// memory for each of them. Nobody adds meanwhile, and those who ask do without it until it is complete.
+void MemTable::StartFilter() {
+  if (later_filter_bytes_ == 0) return;
+  try {
+    own_filter_ = std::make_unique<BloomFilter>(later_filter_bytes_ * 8 / kFilterBitsPerKey, kFilterBitsPerKey,
+                                                BloomFilter::Pages::kAsUsed);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  later_filter_bytes_ = 0;
+  for (const BLinkTree::Entry* entry = tree_.First(); entry != nullptr; entry = entry->Next()) {
+    own_filter_->Add(KeyHash(BLinkTree::KeyOf(entry)));
+  }
+  filter_.store(own_filter_.get(), std::memory_order_release);  // release: pairs with Asked
 }
 
 // The answer, of the first entry at or behind (key, sequence): that is the newest version that may be seen, if it has
@@ -213,7 +235,7 @@ Status MemTable::BuildTree() {
     DCHECK(it->record().sequence() >= min_sequence_ && it->record().sequence() <= max_sequence_);
     const RecordView& record = it->record();
     if (!record.Verify(secret_)) return DamagedWrite(record.sequence());
-    if (filter_ != nullptr) filter_->Add(KeyHash(record.key));
+    if (BloomFilter* const filter = Asked()) filter->Add(KeyHash(record.key));
     tree_.Insert(record.key, record.tag, record.begin, record.size());
   }
   Status s = it->status();

@@ -30,11 +30,12 @@ namespace miodb {
 
 class MemTable {
  public:
+  // What the filter is made for: all of it now, as writes are about to fill it; or not before StartFilter.
+  enum class Filter { kNow, kLater };
+
   // filter_bytes: DRAM for the filter that tells gets of absent keys from the rest; 0: none. Under an order that is not
-  // bytewise there is none. secret: of the pool, which the checks of records start with. pages: when the filter takes
-  // its memory.
-  MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret,
-           BloomFilter::Pages pages = BloomFilter::Pages::kAtOnce);
+  // bytewise there is none. secret: of the pool, which the checks of records start with.
+  MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret, Filter filter = Filter::kNow);
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
@@ -43,7 +44,7 @@ class MemTable {
     // First, so that whoever finds the entry, or the sequence that makes it visible, finds these bits.
     DCHECK_GT(TagSequence(tag), max_sequence_);
     DCHECK(IsKnownType(TagType(tag)));
-    if (filter_ != nullptr) filter_->Add(KeyHash(key));
+    if (BloomFilter* const filter = filter_.load(std::memory_order_relaxed)) filter->Add(KeyHash(key));  // relaxed: own
     tree_.Insert(key, tag, place, record_size);
     if (min_sequence_ == 0) min_sequence_ = TagSequence(tag);
     max_sequence_ = TagSequence(tag);
@@ -63,6 +64,10 @@ class MemTable {
   void AddRange(const Slice& begin, const Slice& end, uint64_t sequence);
   const MemTableRanges& ranges() const { return ranges_; }
 
+  // Makes a filter that was left for later, of the keys that are there; from then on it has those that come. Without
+  // memory there is none yet. By the leader.
+  void StartFilter();
+
   // Any number of writers may add from now on, each with one of so many lanes, until EndBeside. By the leader.
   void BeginBeside(size_t lanes);
 
@@ -72,10 +77,10 @@ class MemTable {
   // The first half of adding a record by who has a lane: the filter. It is apart because its locked instructions would
   // wait for what is on its way to the medium.
   void FilterBeside(uint32_t hash) {
-    if (filter_ != nullptr) filter_->AddBeside(hash);
+    if (BloomFilter* const filter = Asked()) filter->AddBeside(hash);
   }
   void PrefetchFilter(uint32_t hash) const {
-    if (filter_ != nullptr) filter_->Prefetch(hash);
+    if (const BloomFilter* const filter = Asked()) filter->Prefetch(hash);
   }
 
   // The second half: adds the record at place, by who has the lane. REQUIRES: entry is a new one of that lane;
@@ -130,13 +135,11 @@ class MemTable {
   };
 
   // Asks for the memory that Get will look at first.
-  void Prefetch(const LookupKey& key) const {
-    if (filter_ != nullptr) filter_->Prefetch(key.hash);
-  }
+  void Prefetch(const LookupKey& key) const { PrefetchFilter(key.hash); }
 
   // Has the filter take all its memory now. By any thread.
   void PopulateFilter() const {
-    if (filter_ != nullptr) filter_->Populate();
+    if (const BloomFilter* const filter = Asked()) filter->Populate();
   }
 
   // newest: no version that the walk meets is newer; UINT64_MAX of a memtable that may get more.
@@ -148,7 +151,12 @@ class MemTable {
   uint64_t count() const { return sorted_ == nullptr ? tree_.count() : sorted_->count(); }  // without ranges
   bool empty() const { return count() == 0 && ranges_.view() == nullptr; }
 
-  // DRAM in use, without records.
+  uint64_t filter_bytes() const {
+    const BloomFilter* const filter = Asked();
+    return filter == nullptr ? 0 : filter->memory_bytes();
+  }
+
+  // DRAM in use, without records and filter.
   size_t memory_bytes() const {
     return arena_.memory_bytes() + ranges_.memory_bytes() + (sorted_ == nullptr ? 0 : sorted_->memory_bytes());
   }
@@ -158,7 +166,12 @@ class MemTable {
   // filter are complete.
   bool GoesByChunks() const { return sorted_ != nullptr && !built_.load(std::memory_order_acquire); }
   Status GetFromChunks(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
-  bool MayHave(const LookupKey& key) const { return filter_ == nullptr || filter_->MayContain(key.hash); }
+  // acquire: pairs with StartFilter; the filter has all keys that were there before it.
+  BloomFilter* Asked() const { return filter_.load(std::memory_order_acquire); }
+  bool MayHave(const LookupKey& key) const {
+    const BloomFilter* const filter = Asked();
+    return filter != nullptr ? filter->MayContain(key.hash) : tree_.First() != nullptr;
+  }
   Status Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
   Segment segment_;
@@ -166,7 +179,9 @@ class MemTable {
   BLinkTree tree_;
   MemTableRanges ranges_;
   std::vector<std::unique_ptr<ArenaPiece>> lanes_;  // from the first BeginBeside on
-  std::unique_ptr<BloomFilter> filter_;             // nullptr: none
+  std::unique_ptr<BloomFilter> own_filter_;         // nullptr: none, or none yet
+  std::atomic<BloomFilter*> filter_{nullptr};       // the same, for those who ask
+  size_t later_filter_bytes_ = 0;                   // of one that is not made yet
   std::unique_ptr<SortedChunks> sorted_;            // nullptr: everything was added by Add
   std::atomic<bool> built_{false};                  // the tree has what sorted_ has
   const KeyOrder order_;

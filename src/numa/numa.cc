@@ -225,15 +225,20 @@ ThreadMemoryPolicy::~ThreadMemoryPolicy() {
   if (changed_) set_mempolicy(old_mode_, old_nodes_, kMaxNodes + 1);
 }
 
-// The calling thread alone is bound. An empty list leaves it where it is.
-void RunOnCpus(const std::vector<int>& cpus) {
+// The calling thread alone is bound.
+ThreadCpus::ThreadCpus(const std::vector<int>& cpus) {
+  if (cpus.empty()) return;
   cpu_set_t set;
   CPU_ZERO(&set);
   for (int cpu : cpus) {
     CHECK(cpu >= 0 && cpu < CPU_SETSIZE);
     CPU_SET(cpu, &set);
   }
-  if (!cpus.empty()) sched_setaffinity(0, sizeof(set), &set);
+  changed_ = sched_getaffinity(0, sizeof(old_), &old_) == 0 && sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+ThreadCpus::~ThreadCpus() {
+  if (changed_) sched_setaffinity(0, sizeof(old_), &old_);
 }
 
 // ---- Looking

@@ -8,6 +8,8 @@
 #ifndef MIODB_SRC_NUMA_NUMA_H_
 #define MIODB_SRC_NUMA_NUMA_H_
 
+#include <sched.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -87,8 +89,19 @@ class ThreadMemoryPolicy {
   unsigned long old_nodes_[kMaskWords] = {};
 };
 
-// Keeps this thread on these CPUs. Without effect where the system refuses.
-void RunOnCpus(const std::vector<int>& cpus);
+// Keeps this thread on these CPUs for as long as it lives; empty: where it may be anyway. Without effect where the
+// system refuses.
+class ThreadCpus {
+ public:
+  explicit ThreadCpus(const std::vector<int>& cpus);
+  ~ThreadCpus();
+  ThreadCpus(const ThreadCpus&) = delete;
+  ThreadCpus& operator=(const ThreadCpus&) = delete;
+
+ private:
+  bool changed_ = false;
+  cpu_set_t old_;
+};
 
 // Where pages lie: of each node, how many of those that were looked at.
 struct PageSample {

@@ -52,6 +52,24 @@ TEST_F(MiodbCTest, OptionsReachTheDatabase) {
   EXPECT_EQ(nullptr, leveldb_property_value(db_, "leveldb.num-files-at-level3"));
 }
 
+TEST_F(MiodbCTest, DatabasesShareResources) {
+  EXPECT_EQ(nullptr, miodb_sharedresources_create(0, 0, 0, 0));
+  miodb_sharedresources_t* const shared = miodb_sharedresources_create(2, 64 << 20, 64 << 10, 1 << 20);
+  ASSERT_NE(nullptr, shared);
+  EXPECT_EQ(0u, miodb_sharedresources_threads(shared));
+  miodb_options_set_shared_resources(options_, shared);
+  Open();
+  EXPECT_GE(miodb_sharedresources_threads(shared), 3u);
+  char* error = nullptr;
+  leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
+  leveldb_put(db_, write, "key", 3, "value", 5, &error);
+  EXPECT_EQ(nullptr, error);
+  EXPECT_GT(miodb_sharedresources_memory_bytes(shared), 0u);
+  leveldb_writeoptions_destroy(write);
+  miodb_options_set_shared_resources(options_, nullptr);
+  miodb_sharedresources_destroy(shared);  // the database has its own reference
+}
+
 TEST_F(MiodbCTest, EveryOptionOutOfRangeIsRefusedByName) {
   struct Case {
     const char* name;

@@ -65,10 +65,28 @@ TEST(BlockPoolTest, WhoHasLittleGetsSmallBlocksUntilHeHasOneBlockAndAFreeOneBefo
   constexpr size_t kKiB = 1024;
   EXPECT_EQ((std::vector<size_t>{16 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB, kBlock, kBlock}), sizes);
   for (size_t i = 0; i < blocks.size(); i++) pool.GiveBack(blocks[i], sizes[i]);
-  size_t size;
-  char* const block = pool.TakeNext(0, &size);
+  size_t size, first_size;
+  char* const first = pool.TakeNext(0, &first_size);
+  EXPECT_EQ(16 * kKiB, first_size) << "the first is small";
+  char* const block = pool.TakeNext(first_size, &size);
   EXPECT_EQ(kBlock, size) << "one is free";
   pool.GiveBack(block, size);
+  pool.GiveBack(first, first_size);
+}
+
+TEST(BlockPoolTest, WhatNobodyTakesGoesBack) {
+  BlockPool pool(4096, 4);
+  const auto has_free = [&] { return pool.Sample().looked_at > 0; };
+  pool.Prepare(2);
+  pool.GiveBackIdle(1000, 500);  // seen for the first time
+  EXPECT_TRUE(has_free());
+  pool.Give(pool.Take());
+  pool.GiveBackIdle(2000, 500);
+  EXPECT_TRUE(has_free()) << "one was taken since";
+  pool.GiveBackIdle(2400, 500);
+  EXPECT_TRUE(has_free());
+  pool.GiveBackIdle(2500, 500);
+  EXPECT_FALSE(has_free());
 }
 
 TEST(BlockPoolTest, ManyThreadsNeverHoldTheSameBlock) {

@@ -19,8 +19,9 @@
 namespace miodb::test {
 namespace {
 
-// How a memtable came to its records: one by one, or as chunks of a log that a recovery has read.
-enum class Filling { kAdded, kSorted, kBuilt };
+// How a memtable came to its records: one by one, with a filter from the beginning or from the middle on, or as chunks
+// of a log that a recovery has read.
+enum class Filling { kAdded, kFilteredLater, kSorted, kBuilt };
 
 class MemTableTest : public testing::TestWithParam<std::tuple<const Comparator* (*)(), Filling>> {
  protected:
@@ -38,7 +39,10 @@ class MemTableTest : public testing::TestWithParam<std::tuple<const Comparator* 
   using Model = std::map<std::string, std::map<uint64_t, std::string>, Less>;
 
   void Fill(uint64_t seed) {
-    table_ = std::make_unique<MemTable>(order_, &blocks_, 4096, kTestSecret);
+    const bool is_log = filling_ == Filling::kSorted || filling_ == Filling::kBuilt;
+    const MemTable::Filter filter =
+        filling_ == Filling::kFilteredLater ? MemTable::Filter::kLater : MemTable::Filter::kNow;
+    table_ = std::make_unique<MemTable>(order_, &blocks_, 4096, kTestSecret, filter);
     model_ = Model(Less{order_.comparator()});
     Random random(seed);
     const KeySpace keys(KeyStyle::kMixed, 100, seed);
@@ -48,15 +52,20 @@ class MemTableTest : public testing::TestWithParam<std::tuple<const Comparator* 
       const std::string key = keys.Any(&random), value = random.Bytes(random.Uniform(50));
       const uint64_t tag = PackTag(++last_, kTypeValue);
       model_[key][last_] = value;
-      if (filling_ != Filling::kAdded) {
+      if (is_log) {
         AddToChunk(key, tag, value);
         if (random.OneIn(60)) EndChunk();
         continue;
       }
       const StoredRecord record = records_.Add(key, tag, value);
       table_->Add(key, tag, record.place, record.size);
+      if (i == 250) {
+        EXPECT_EQ(order_.bytewise() && filter == MemTable::Filter::kNow, table_->filter_bytes() > 0);
+        table_->StartFilter();
+        EXPECT_EQ(order_.bytewise(), table_->filter_bytes() > 0);
+      }
     }
-    if (filling_ != Filling::kAdded) EndChunk();
+    if (is_log) EndChunk();
     if (filling_ == Filling::kBuilt) ASSERT_OK(table_->BuildTree());
     ASSERT_EQ(500u, table_->count());
     ASSERT_EQ(first_, table_->min_sequence());
@@ -199,15 +208,15 @@ TEST_P(MemTableTest, SeeksFindTheFirstVersionThatIsNotBefore) {
 
 std::string NameOf(size_t index) {
   const char* const orders[] = {"Bytewise", "Reverse", "CaseInsensitive"};
-  const char* const fillings[] = {"Added", "Sorted", "Built"};
-  return std::string(orders[index / 3]) + fillings[index % 3];
+  const char* const fillings[] = {"Added", "FilteredLater", "Sorted", "Built"};
+  return std::string(orders[index / 4]) + fillings[index % 4];
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MemTableTest,
-                         testing::Combine(testing::Values(&BytewiseComparator, &ReverseComparator,
-                                                          &CaseInsensitiveComparator),
-                                          testing::Values(Filling::kAdded, Filling::kSorted, Filling::kBuilt)),
-                         [](const auto& each) { return NameOf(each.index); });
+INSTANTIATE_TEST_SUITE_P(
+    All, MemTableTest,
+    testing::Combine(testing::Values(&BytewiseComparator, &ReverseComparator, &CaseInsensitiveComparator),
+                     testing::Values(Filling::kAdded, Filling::kFilteredLater, Filling::kSorted, Filling::kBuilt)),
+    [](const auto& each) { return NameOf(each.index); });
 
 // What a chunk holds was verified long ago, or never; a flush takes it for whole ever after.
 TEST(MemTableSortedChunks, DamageIsFoundByTheBuildAndByReadsThatVerify) {

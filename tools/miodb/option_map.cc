@@ -55,6 +55,7 @@ constexpr MappedOption kMap[] = {
     {"use_direct_reads", "use_direct_reads", "of table files on SSD", kRocksDb},
     {"use_direct_io_for_flush_and_compaction", "use_direct_io_for_flush_and_compaction", "of table files on SSD",
      kRocksDb},
+    {"write_buffer_manager", "shared_resources", "its memory_budget, for all databases opened with it", kRocksDb},
     {"compaction_readahead_size", "compaction_readahead_size", "of table files on SSD", kRocksDb},
     {"min_blob_size", "lazy_copy_limit", "larger records stay where the log put them and are not rewritten by merges",
      kRocksDb},
