@@ -1,0 +1,232 @@
+package org.miodb.kafka;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
+import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.processor.StateStoreContext;
+import org.apache.kafka.streams.processor.api.ProcessingContext;
+import org.apache.kafka.streams.processor.internals.ChangelogRecordDeserializationHelper;
+import org.apache.kafka.streams.processor.internals.InternalProcessorContext;
+import org.apache.kafka.streams.processor.internals.RecordBatchingStateRestoreCallback;
+import org.apache.kafka.streams.query.Position;
+import org.apache.kafka.streams.query.PositionBound;
+import org.apache.kafka.streams.query.Query;
+import org.apache.kafka.streams.query.QueryConfig;
+import org.apache.kafka.streams.query.QueryResult;
+import org.apache.kafka.streams.state.internals.StoreQueryUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all stores share: a database, its buffer and the commits.
+ *
+ * <p>One thread writes, commits and closes, that of the task. Any thread may read, also while it does so. A crash leaves what
+ * the last commit wrote, with its offsets, so that only what came after it is restored. Under at-least-once it may also leave
+ * later writes, which the restore writes once more.
+ */
+abstract class MioDBStore implements StateStore {
+  private static final Logger LOG = LoggerFactory.getLogger(MioDBStore.class);
+
+  private final String name;
+  private StateStoreContext context;
+  private StoreDatabase database;
+  private long mostBuffered;
+  private boolean exactlyOnce;
+  private boolean consistent;
+  private volatile boolean open;
+
+  MioDBStore(String name) {
+    this.name = Objects.requireNonNull(name);
+  }
+
+  // ---- What a store adds. ----
+
+  /** The database is open: makes the tables. */
+  abstract void opened(StoreDatabase opened);
+
+  /** Under the monitor: a record of the changelog is put, as it was put before. */
+  abstract void restore(ConsumerRecord<byte[], byte[]> record);
+
+  /** Under the monitor, before a commit or the writes of a restore: what else is to be written. */
+  void committing() {}
+
+  /** The format of keys and values, which a database keeps as long as it lives. */
+  abstract String format();
+
+  // ---- StateStore. ----
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  /**
+   * Opens the database and registers the store.
+   *
+   * @throws ProcessorStateException if the database cannot be opened
+   */
+  @Override
+  public void init(StateStoreContext stateStoreContext, StateStore root) {
+    context = stateStoreContext;
+    Map<String, Object> properties = context.appConfigs();
+    mostBuffered = new MioDBConfig(properties).getLong(MioDBConfig.BUFFER_BYTES);
+    exactlyOnce = StreamsConfig.EXACTLY_ONCE_V2.equals(properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
+    consistent = StreamsConfig.InternalConfig.getBoolean(properties,
+        StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, false);
+    database = StoreDatabases.open(name, context);
+    try {
+      checkFormat();
+      opened(database);
+      open = true;
+      context.register(root, (RecordBatchingStateRestoreCallback) this::restoreBatch);
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /** A database of another format is emptied, and restored from the changelog. */
+  private void checkFormat() {
+    String found = database.format();
+    if (format().equals(found)) {
+      return;
+    }
+    if (found != null) {
+      boolean logged = context instanceof InternalProcessorContext
+          && ((InternalProcessorContext<?, ?>) context).changelogFor(name) != null;
+      if (!logged) {
+        throw new ProcessorStateException("store " + name + " has the format " + found + " instead of " + format()
+            + ", and no changelog to restore it from; remove its folder in the state directory");
+      }
+      LOG.warn("store {} has the format {} instead of {}: it is emptied and restored", name, found, format());
+    }
+    database.begin(format());
+  }
+
+  @Override
+  public boolean persistent() {
+    return true;
+  }
+
+  @Override
+  public boolean isOpen() {
+    return open;
+  }
+
+  /** Offsets are written with the data. */
+  @Override
+  @SuppressWarnings("deprecation")
+  public boolean managesOffsets() {
+    return true;
+  }
+
+  /**
+   * Writes what was put since the last commit, the offsets and the position, all or nothing; it survives the end of the
+   * process, and loss of power where the medium allows it.
+   *
+   * @throws ProcessorStateException if it cannot be written; the store is then as the last commit left it
+   */
+  @Override
+  public void commit(Map<TopicPartition, Long> changelogOffsets) {
+    commitWith(changelogOffsets);
+  }
+
+  /** The same without offsets, for versions of Kafka where stores are given none. */
+  @Override
+  @Deprecated
+  public void flush() {
+    commitWith(null);
+  }
+
+  private void commitWith(Map<TopicPartition, Long> offsets) {
+    StoreDatabase current = open();
+    synchronized (current.position()) {
+      committing();
+      current.commit(offsets);
+    }
+  }
+
+  @Override
+  public Long committedOffset(TopicPartition partition) {
+    return open().committedOffset(partition);
+  }
+
+  /** Closes the database and forgets what was not committed. A second call does nothing. */
+  @Override
+  public void close() {
+    open = false;
+    if (database != null) {
+      database.close();
+    }
+  }
+
+  @Override
+  public Position getPosition() {
+    return database == null ? Position.emptyPosition() : database.position();
+  }
+
+  @Override
+  public <R> QueryResult<R> query(Query<R> query, PositionBound positionBound, QueryConfig config) {
+    return StoreQueryUtils.handleBasicQueries(query, positionBound, config, this, getPosition(), context);
+  }
+
+  // ---- For the stores. ----
+
+  /** The context of the task. */
+  final StateStoreContext context() {
+    return context;
+  }
+
+  /** The database; throws InvalidStateStoreException where it is closed. */
+  final StoreDatabase open() {
+    if (!open) {
+      throw new InvalidStateStoreException("Store " + name + " is currently closed");
+    }
+    return database;
+  }
+
+  /** A change that a task makes. */
+  interface Change<T> {
+    T make();
+  }
+
+  /** Makes a change for the record that the task is at. */
+  final <T> T change(Change<T> change) {
+    StoreDatabase current = open();
+    synchronized (current.position()) {
+      StoreQueryUtils.updatePosition(current.position(), context);
+      T result = change.make();
+      if (current.bufferedBytes() > mostBuffered) {
+        relieve(current);
+      }
+      return result;
+    }
+  }
+
+  /** Under exactly-once nothing may be written before the commit. */
+  private void relieve(StoreDatabase current) {
+    if (!exactlyOnce) {
+      current.spill();
+    } else if (context instanceof ProcessingContext) {
+      ((ProcessingContext) context).commit();
+    }
+  }
+
+  /** What a changelog has is committed, so a restore writes it at once. */
+  private void restoreBatch(Collection<ConsumerRecord<byte[], byte[]>> records) {
+    StoreDatabase current = open();
+    synchronized (current.position()) {
+      for (ConsumerRecord<byte[], byte[]> record : records) {
+        ChangelogRecordDeserializationHelper.applyChecksAndUpdatePosition(record, consistent, current.position());
+        restore(record);
+      }
+      current.spill();
+    }
+  }
+}
