@@ -79,12 +79,16 @@ abstract class MioDBStore implements StateStore {
     exactlyOnce = StreamsConfig.EXACTLY_ONCE_V2.equals(properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
     consistent = StreamsConfig.InternalConfig.getBoolean(properties,
         StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, false);
+    openDatabase();
+    context.register(root, (RecordBatchingStateRestoreCallback) this::restoreBatch);
+  }
+
+  private void openDatabase() {
     database = StoreDatabases.open(name, context);
     try {
       checkFormat();
       opened(database);
       open = true;
-      context.register(root, (RecordBatchingStateRestoreCallback) this::restoreBatch);
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -218,8 +222,11 @@ abstract class MioDBStore implements StateStore {
     }
   }
 
-  /** What a changelog has is committed, so a restore writes it at once. */
+  /** What a changelog has is committed, so a restore writes it at once. A closed store is opened, as those of RocksDB are. */
   private void restoreBatch(Collection<ConsumerRecord<byte[], byte[]>> records) {
+    if (!open) {
+      openDatabase();
+    }
     StoreDatabase current = open();
     synchronized (current.position()) {
       for (ConsumerRecord<byte[], byte[]> record : records) {
