@@ -1,5 +1,6 @@
 package org.miodb.kafka;
 
+import java.util.Arrays;
 import java.util.NoSuchElementException;
 import java.util.function.Function;
 import org.apache.kafka.common.utils.Bytes;
@@ -48,6 +49,54 @@ final class Iterators {
   static final class OfWindows extends Mapped<Long> implements WindowStoreIterator<byte[]> {
     OfWindows(KeyValueIterator<Bytes, byte[]> entries, Function<Bytes, Long> time) {
       super(entries, time);
+    }
+  }
+
+  /** The entries whose keys another walk finds, behind a prefix; what is gone by then is passed over. */
+  static final class Found implements KeyValueIterator<Bytes, byte[]> {
+    private final KeyValueIterator<Bytes, byte[]> keys;
+    private final int prefixBytes;
+    private final Function<byte[], byte[]> values;
+    private KeyValue<Bytes, byte[]> next;
+
+    Found(KeyValueIterator<Bytes, byte[]> keys, int prefixBytes, Function<byte[], byte[]> values) {
+      this.keys = keys;
+      this.prefixBytes = prefixBytes;
+      this.values = values;
+    }
+
+    @Override
+    public boolean hasNext() {
+      while (next == null && keys.hasNext()) {
+        byte[] found = keys.next().key.get();
+        byte[] key = Arrays.copyOfRange(found, prefixBytes, found.length);
+        byte[] value = values.apply(key);
+        next = value == null ? null : new KeyValue<>(Bytes.wrap(key), value);
+      }
+      return next != null;
+    }
+
+    @Override
+    public KeyValue<Bytes, byte[]> next() {
+      if (!hasNext()) {
+        throw new NoSuchElementException();
+      }
+      KeyValue<Bytes, byte[]> entry = next;
+      next = null;
+      return entry;
+    }
+
+    @Override
+    public Bytes peekNextKey() {
+      if (!hasNext()) {
+        throw new NoSuchElementException();
+      }
+      return next.key;
+    }
+
+    @Override
+    public void close() {
+      keys.close();
     }
   }
 

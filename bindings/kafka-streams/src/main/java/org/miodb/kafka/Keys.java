@@ -1,5 +1,6 @@
 package org.miodb.kafka;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** Bytes of keys. */
@@ -11,6 +12,11 @@ final class Keys {
     byte[] both = Arrays.copyOf(first, first.length + second.length);
     System.arraycopy(second, 0, both, first.length, second.length);
     return both;
+  }
+
+  /** A number that is not negative, in an order that is that of the numbers. */
+  static byte[] bytes(long number) {
+    return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
   }
 
   /** The least key behind a key. */

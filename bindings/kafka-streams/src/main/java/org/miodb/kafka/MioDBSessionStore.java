@@ -14,7 +14,8 @@ class MioDBSessionStore extends SegmentedStore implements SessionStore<Bytes, by
   private static final int SUFFIX_BYTES = 2 * Long.BYTES;
 
   MioDBSessionStore(Suppliers.OfSessionStores supplier) {
-    super(supplier.name(), supplier.retentionPeriod(), supplier.segmentIntervalMs(), SUFFIX_BYTES);
+    super(supplier.name(), supplier.retentionPeriod(), supplier.segmentIntervalMs(), SUFFIX_BYTES,
+        supplier.isTimeOrdered());
   }
 
   /** Values begin with headers. */
@@ -76,6 +77,15 @@ class MioDBSessionStore extends SegmentedStore implements SessionStore<Bytes, by
     return getStored(stored(key, start, end));
   }
 
+  /** The sessions that end from one time to another, in the order of their ends; of time-ordered stores alone. */
+  @Override
+  public KeyValueIterator<Windowed<Bytes>, byte[]> findSessions(long earliestEnd, long latestEnd) {
+    if (!isTimeOrdered()) {
+      return SessionStore.super.findSessions(earliestEnd, latestEnd);
+    }
+    return new Iterators.Mapped<>(walkTimes(earliestEnd, latestEnd, true), this::windowed);
+  }
+
   @Override
   public KeyValueIterator<Windowed<Bytes>, byte[]> findSessions(Bytes key, long earliestEnd, long latestStart) {
     return ofKey(key, earliestEnd, latestStart, true);
@@ -89,13 +99,13 @@ class MioDBSessionStore extends SegmentedStore implements SessionStore<Bytes, by
   @Override
   public KeyValueIterator<Windowed<Bytes>, byte[]> findSessions(Bytes keyFrom, Bytes keyTo, long earliestEnd,
       long latestStart) {
-    return sessions(keyFrom, keyTo, earliestEnd, latestStart, Long.MAX_VALUE, true);
+    return sessions(keyFrom, keyTo, earliestEnd, latestStart, true);
   }
 
   @Override
   public KeyValueIterator<Windowed<Bytes>, byte[]> backwardFindSessions(Bytes keyFrom, Bytes keyTo, long earliestEnd,
       long latestStart) {
-    return sessions(keyFrom, keyTo, earliestEnd, latestStart, Long.MAX_VALUE, false);
+    return sessions(keyFrom, keyTo, earliestEnd, latestStart, false);
   }
 
   @Override
@@ -128,7 +138,8 @@ class MioDBSessionStore extends SegmentedStore implements SessionStore<Bytes, by
   }
 
   private KeyValueIterator<Windowed<Bytes>, byte[]> sessions(Bytes keyFrom, Bytes keyTo, long earliestEnd,
-      long latestStart, long lastEnd, boolean forward) {
-    return new Iterators.Mapped<>(walk(keyFrom, keyTo, earliestEnd, latestStart, lastEnd, forward), this::windowed);
+      long latestStart, boolean forward) {
+    return new Iterators.Mapped<>(walk(keyFrom, keyTo, earliestEnd, latestStart, Long.MAX_VALUE, forward),
+        this::windowed);
   }
 }

@@ -20,7 +20,8 @@ class MioDBWindowStore extends SegmentedStore implements WindowStore<Bytes, byte
   private int number;
 
   MioDBWindowStore(Suppliers.OfWindowStores supplier) {
-    super(supplier.name(), supplier.retentionPeriod(), supplier.segmentIntervalMs(), SUFFIX_BYTES);
+    super(supplier.name(), supplier.retentionPeriod(), supplier.segmentIntervalMs(), SUFFIX_BYTES,
+        supplier.isTimeOrdered());
     windowSize = supplier.windowSize();
     retainDuplicates = supplier.retainDuplicates();
   }
@@ -67,6 +68,12 @@ class MioDBWindowStore extends SegmentedStore implements WindowStore<Bytes, byte
   @Override
   boolean isWithin(byte[] stored, long from, long to) {
     return time(stored) >= from && time(stored) <= to;
+  }
+
+  /** A window that is emitted when it closes is just then as old as the retention. */
+  @Override
+  boolean seesEdge() {
+    return isTimeOrdered();
   }
 
   private Windowed<Bytes> windowed(Bytes stored) {
@@ -141,6 +148,8 @@ class MioDBWindowStore extends SegmentedStore implements WindowStore<Bytes, byte
 
   private KeyValueIterator<Windowed<Bytes>, byte[]> windows(Bytes keyFrom, Bytes keyTo, long from, long to,
       boolean forward) {
-    return new Iterators.Mapped<>(walk(keyFrom, keyTo, from, to, to, forward), this::windowed);
+    boolean byTime = isTimeOrdered() && keyFrom == null && keyTo == null;
+    return new Iterators.Mapped<>(
+        byTime ? walkTimes(from, to, forward) : walk(keyFrom, keyTo, from, to, to, forward), this::windowed);
   }
 }

@@ -4,12 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.metrics.Sensor;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.streams.processor.StateStore;
-import org.apache.kafka.streams.processor.StateStoreContext;
-import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
-import org.apache.kafka.streams.processor.internals.metrics.TaskMetrics;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,16 +14,21 @@ import org.slf4j.LoggerFactory;
  * changelogs of Kafka's own stores.
  */
 abstract class SegmentedStore extends MioDBStore {
+  private static final byte[] NOTHING = new byte[0];
   private static final Logger LOG = LoggerFactory.getLogger(SegmentedStore.class);
 
   private final long retention;
   private final long interval;
   private final int suffixBytes;
+  private final boolean timeOrdered;
+  private StreamTime streamTime;
   private Segments segments;
-  private Sensor dropped;
+  /** Stored keys behind their times, in segments of their own; null where nobody asks for an order of times. */
+  private Segments times;
 
-  SegmentedStore(String name, long retention, long interval, int suffixBytes) {
+  SegmentedStore(String name, long retention, long interval, int suffixBytes, boolean timeOrdered) {
     super(name);
+    this.timeOrdered = timeOrdered;
     this.retention = retention;
     this.interval = interval;
     this.suffixBytes = suffixBytes;
@@ -40,21 +40,21 @@ abstract class SegmentedStore extends MioDBStore {
   /** Whether a stored key is of the times that are asked for. */
   abstract boolean isWithin(byte[] stored, long from, long to);
 
-  @Override
-  public void init(StateStoreContext stateStoreContext, StateStore root) {
-    dropped = TaskMetrics.droppedRecordsSensor(Thread.currentThread().getName(), stateStoreContext.taskId().toString(),
-        (StreamsMetricsImpl) stateStoreContext.metrics());
-    super.init(stateStoreContext, root);
+  /** Whether what is exactly as old as the retention is still seen. */
+  boolean seesEdge() {
+    return false;
   }
 
   @Override
   void opened(StoreDatabase opened) {
-    segments = new Segments(opened, (byte) 1, retention, interval);
+    streamTime = new StreamTime(opened);
+    segments = new Segments(opened, streamTime, (byte) 1, retention, interval);
+    times = timeOrdered ? new Segments(opened, streamTime, (byte) 2, retention, interval) : null;
   }
 
   @Override
   void committing() {
-    segments.committing();
+    streamTime.committing();
   }
 
   @Override
@@ -64,26 +64,36 @@ abstract class SegmentedStore extends MioDBStore {
 
   /** Under the monitor. Returns whether the time of the key is not over. */
   private boolean put(byte[] stored, byte[] value) {
-    segments.advance(time(stored));
-    Table segment = segments.forPut(time(stored));
-    if (segment != null) {
-      segment.put(stored, value);
+    long time = time(stored);
+    streamTime.advance(time);
+    Table segment = segments.forPut(time);
+    if (segment == null) {
+      return false;
     }
-    return segment != null;
+    segment.put(stored, value);
+    if (times != null) {
+      times.forPut(time).put(Keys.concat(Keys.bytes(time), stored), value == null ? null : NOTHING);
+    }
+    return true;
   }
 
   /** Sets a stored key to a value, null removes it; one whose time is over is dropped, and counted. */
   final void putStored(byte[] stored, byte[] value) {
     boolean put = change(() -> put(stored, value));
     if (!put) {
-      dropped.record();
+      recordDropped();
     }
+  }
+
+  /** The earliest time whose entries are seen. */
+  private long earliest() {
+    return streamTime.get() - retention + (seesEdge() ? 0 : 1);
   }
 
   /** The value of a stored key; null if it has none, or its time is over. */
   final byte[] getStored(byte[] stored) {
     open();
-    Table segment = time(stored) < segments.earliest() ? null : segments.at(time(stored));
+    Table segment = time(stored) < earliest() ? null : segments.at(time(stored));
     return segment == null ? null : segment.get(stored);
   }
 
@@ -119,9 +129,23 @@ abstract class SegmentedStore extends MioDBStore {
   /** Over a closed store it is at its end at once. */
   private KeyValueIterator<Bytes, byte[]> walk(byte[] first, byte[] last, long from, long to, long lastSegment,
       boolean forward, Predicate<byte[]> ofKeys) {
-    long start = Math.max(from, segments.earliest());
+    long start = Math.max(from, earliest());
     return new SegmentIterator(this, segments, segments.between(start, lastSegment, forward), first, last, forward,
         stored -> isWithin(stored, start, to) && ofKeys.test(stored));
+  }
+
+  /** Whether there is a walk in the order of times. */
+  final boolean isTimeOrdered() {
+    return timeOrdered;
+  }
+
+  /** A walk over the entries from one time to another, both included, in the order of their times, then of their keys. */
+  final KeyValueIterator<Bytes, byte[]> walkTimes(long from, long to, boolean forward) {
+    long first = Math.max(Math.max(0, from), earliest());
+    byte[] last = to == Long.MAX_VALUE ? null : Keys.bytes(Math.max(0, to + 1));
+    SegmentIterator keys = new SegmentIterator(this, times, times.between(first, to, forward), Keys.bytes(first), last,
+        forward, key -> true);
+    return new Iterators.Found(keys, Long.BYTES, this::getStored);
   }
 
   private boolean isBetween(byte[] stored, byte[] keyFrom, byte[] keyTo) {

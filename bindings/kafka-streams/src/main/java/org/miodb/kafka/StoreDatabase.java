@@ -96,7 +96,8 @@ final class StoreDatabase implements AutoCloseable {
   }
 
   /** A walk over the keys from one on and before another, as they are now; their prefix is left out. */
-  StoreIterator iterator(byte[] begin, byte[] end, int prefixBytes, boolean forward) {
+  StoreIterator iterator(byte[] begin, byte[] before, int prefixBytes, boolean forward) {
+    byte[] end = Arrays.compareUnsigned(begin, before) > 0 ? begin : before;
     synchronized (position) {
       try {
         DBIterator stored = db.iterator(ReadOptions.DEFAULT.withLowerBound(begin).withUpperBound(end));
