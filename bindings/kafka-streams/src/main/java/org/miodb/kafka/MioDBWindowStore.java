@@ -150,6 +150,6 @@ class MioDBWindowStore extends SegmentedStore implements WindowStore<Bytes, byte
       boolean forward) {
     boolean byTime = isTimeOrdered() && keyFrom == null && keyTo == null;
     return new Iterators.Mapped<>(
-        byTime ? walkTimes(from, to, forward) : walk(keyFrom, keyTo, from, to, to, forward), this::windowed);
+        byTime ? walkTimes(Math.max(from, earliest()), to, forward) : walk(keyFrom, keyTo, from, to, to, forward), this::windowed);
   }
 }

@@ -86,14 +86,19 @@ abstract class SegmentedStore extends MioDBStore {
   }
 
   /** The earliest time whose entries are seen. */
-  private long earliest() {
+  final long earliest() {
     return streamTime.get() - retention + (seesEdge() ? 0 : 1);
   }
 
   /** The value of a stored key; null if it has none, or its time is over. */
   final byte[] getStored(byte[] stored) {
     open();
-    Table segment = time(stored) < earliest() ? null : segments.at(time(stored));
+    return time(stored) < earliest() ? null : find(stored);
+  }
+
+  /** The same, whether its time is over or not, as long as its segment is there. */
+  private byte[] find(byte[] stored) {
+    Table segment = segments.at(time(stored));
     return segment == null ? null : segment.get(stored);
   }
 
@@ -139,13 +144,16 @@ abstract class SegmentedStore extends MioDBStore {
     return timeOrdered;
   }
 
-  /** A walk over the entries from one time to another, both included, in the order of their times, then of their keys. */
+  /**
+   * A walk over the entries from one time to another, both included, in the order of their times, then of their keys. It has what
+   * is older than the retention, too, as long as its segment is there.
+   */
   final KeyValueIterator<Bytes, byte[]> walkTimes(long from, long to, boolean forward) {
-    long first = Math.max(Math.max(0, from), earliest());
+    long first = Math.max(0, from);
     byte[] last = to == Long.MAX_VALUE ? null : Keys.bytes(Math.max(0, to + 1));
     SegmentIterator keys = new SegmentIterator(this, times, times.between(first, to, forward), Keys.bytes(first), last,
         forward, key -> true);
-    return new Iterators.Found(keys, Long.BYTES, this::getStored);
+    return new Iterators.Found(keys, Long.BYTES, this::find);
   }
 
   private boolean isBetween(byte[] stored, byte[] keyFrom, byte[] keyTo) {
