@@ -35,7 +35,7 @@ import org.miodb.kafka.MioDBStores;
 
 /** Random calls of a store of each kind and of Kafka's own one, which have to answer the same. */
 class MioDBAgainstRocksDBTest {
-  private static final int CALLS = 2000;
+  private static final int CALLS = 1200;
   private static final long RETENTION = 300_000;
   /** Keys that begin one another, and some that do not; their next bytes are below and above those of times. */
   private static final List<Bytes> KEYS = List.of(key(), key(0), key(0, 0), key(0, 0, 0), key(0, 0, 0, 0), key(1), key(1, 255),
