@@ -49,8 +49,7 @@ fi
 mkdir -p "$work"
 cd "$MIODB_ROOT/bindings/kafka-streams/demo"
 say "building"
-"${maven[@]}" -f reactor.xml "-Dmiodb.build=$MIODB_ROOT/build" compile dependency:build-classpath \
-  -Dmdep.outputFile=target/classpath -DincludeScope=runtime >"$work/build.log" 2>&1 ||
+"${maven[@]}" -f reactor.xml "-Dmiodb.build=$MIODB_ROOT/build" compile >"$work/build.log" 2>&1 ||
   die "the build failed: $(tail -n 20 "$work/build.log")"
-java -Xmx192m -XX:+UseSerialGC -cp "target/classes:$(<target/classpath)" org.miodb.kafka.demo.Demo "work=$work" \
+java -Ddemo.log=error -Xmx192m -XX:+UseSerialGC -cp "target/classes:$(<target/classpath)" org.miodb.kafka.demo.Demo "work=$work" \
   "store=$store" "kill=$kill" "orders=$orders" "rate=$rate" "port=$port" "stay=$stay"
