@@ -15,6 +15,7 @@ import org.apache.kafka.streams.processor.api.ProcessingContext;
 import org.apache.kafka.streams.processor.internals.ChangelogRecordDeserializationHelper;
 import org.apache.kafka.streams.processor.internals.InternalProcessorContext;
 import org.apache.kafka.streams.processor.internals.RecordBatchingStateRestoreCallback;
+import org.apache.kafka.streams.processor.internals.RecordCollector;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.apache.kafka.streams.processor.internals.metrics.TaskMetrics;
 import org.apache.kafka.streams.query.Position;
@@ -36,6 +37,9 @@ import org.slf4j.LoggerFactory;
 abstract class MioDBStore implements StateStore {
   private static final Logger LOG = LoggerFactory.getLogger(MioDBStore.class);
 
+  /** The partition of the task of global stores, which has no transactions. */
+  private static final int GLOBAL = -1;
+
   private final String name;
   private StateStoreContext context;
   private StoreDatabase database;
@@ -43,6 +47,8 @@ abstract class MioDBStore implements StateStore {
   private boolean exactlyOnce;
   private boolean consistent;
   private Sensor dropped;
+  /** The record that the task was at when the last commit began. */
+  private Object sealedAt;
   private volatile boolean open;
 
   MioDBStore(String name) {
@@ -80,11 +86,16 @@ abstract class MioDBStore implements StateStore {
     context = stateStoreContext;
     Map<String, Object> properties = context.appConfigs();
     mostBuffered = new MioDBConfig(properties).getLong(MioDBConfig.BUFFER_BYTES);
-    exactlyOnce = StreamsConfig.EXACTLY_ONCE_V2.equals(properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
+    exactlyOnce = StreamsConfig.EXACTLY_ONCE_V2.equals(properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG))
+        && context.taskId().partition() != GLOBAL;
     consistent = StreamsConfig.InternalConfig.getBoolean(properties,
         StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, false);
     openDatabase();
     context.register(root, (RecordBatchingStateRestoreCallback) this::restoreBatch);
+    if (exactlyOnce) {
+      CommitSignal signal = new CommitSignal(name + ".commits", this::commitBegins);
+      context.register(signal, signal);
+    }
   }
 
   private void openDatabase() {
@@ -158,6 +169,33 @@ abstract class MioDBStore implements StateStore {
       committing();
       current.commit(offsets);
     }
+  }
+
+  /**
+   * Under exactly-once Kafka does not tell stores of each commit, but of its beginning. If the task went on since the last one
+   * began, that one has succeeded, and what was put before it is written. Else the task is ending, and it may have failed.
+   */
+  private void commitBegins() {
+    Object at = context.recordMetadata().orElse(null);
+    if (!open || at == null || at == sealedAt) {
+      return;
+    }
+    sealedAt = at;
+    synchronized (database.position()) {
+      committing();
+      database.seal(writtenOffsets());
+    }
+  }
+
+  /** The offset up to which the changelog is known to be written; it has all that before it was put. */
+  private Map<TopicPartition, Long> writtenOffsets() {
+    String changelog = ((InternalProcessorContext<?, ?>) context).changelogFor(name);
+    if (changelog == null || !(context instanceof RecordCollector.Supplier)) {
+      return Map.of();
+    }
+    TopicPartition partition = new TopicPartition(changelog, context.taskId().partition());
+    Long offset = ((RecordCollector.Supplier) context).recordCollector().offsets().get(partition);
+    return offset == null ? Map.of() : Map.of(partition, offset);
   }
 
   @Override

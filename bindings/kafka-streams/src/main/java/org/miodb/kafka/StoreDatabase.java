@@ -23,6 +23,9 @@ import org.miodb.WriteOptions;
  * The database of one store. What is written goes into a buffer, and reads see it there; a commit writes the buffer, the
  * offsets of the changelog, the position and the store's own marks as one batch.
  *
+ * <p>A buffer may be sealed before it is known whether it will ever be committed: a new one lies over it then, and the next
+ * seal, or a commit, writes it.
+ *
  * <p>A crash leaves what the last commit wrote, and what {@link #spill} wrote since then. The first byte of a key says whose
  * table it is ({@link Table}); {@link #META} is the database's own.
  *
@@ -39,10 +42,23 @@ final class StoreDatabase implements AutoCloseable {
   private final String name;
   private final DB db;
   private final Position position;
-  private final WriteBatch extra = new WriteBatch();
-  private volatile WriteBuffer buffer = new WriteBuffer();
+  private volatile Layers layers = new Layers(new WriteBuffer(), new WriteBuffer());
+  /** Of what is sealed: the offsets and the position that go with it. */
+  private Map<TopicPartition, Long> sealedOffsets;
+  private Position sealedPosition;
   private Position committed;
   private volatile boolean open = true;
+
+  /** What is not written yet, the newer over the older. */
+  private static final class Layers {
+    private final WriteBuffer current;
+    private final WriteBuffer sealed;
+
+    Layers(WriteBuffer current, WriteBuffer sealed) {
+      this.current = current;
+      this.sealed = sealed;
+    }
+  }
 
   /** Takes an open database. */
   StoreDatabase(String name, DB db) {
@@ -82,7 +98,11 @@ final class StoreDatabase implements AutoCloseable {
 
   /** The value of a key; null if it has none. */
   byte[] get(byte[] key) {
-    byte[] found = buffer.get(key);
+    Layers now = layers;
+    byte[] found = now.current.get(key);
+    if (found == null) {
+      found = now.sealed.get(key);
+    }
     if (found != null) {
       return found == WriteBuffer.REMOVED ? null : found;
     }
@@ -101,7 +121,15 @@ final class StoreDatabase implements AutoCloseable {
     synchronized (position) {
       try {
         DBIterator stored = db.iterator(ReadOptions.DEFAULT.withLowerBound(begin).withUpperBound(end));
-        return new StoreIterator(this, stored, buffer.view(begin, end, forward), prefixBytes, forward);
+        WriteBuffer.View current = layers.current.view(begin, end, forward);
+        WriteBuffer.View sealed = layers.sealed.view(begin, end, forward);
+        Cursor entries = new Cursor.Overlay(current,
+            new Cursor.Overlay(sealed, new Cursor.Stored(stored, forward), forward), forward);
+        return new StoreIterator(this, entries, prefixBytes, () -> {
+          stored.close();
+          end(current);
+          end(sealed);
+        });
       } catch (IllegalStateException e) {
         throw new InvalidStateStoreException("store " + name + " is closed", e);
       } catch (MioDBException e) {
@@ -110,8 +138,7 @@ final class StoreDatabase implements AutoCloseable {
     }
   }
 
-  /** A walk is over. */
-  void end(WriteBuffer.View view) {
+  private void end(WriteBuffer.View view) {
     synchronized (position) {
       view.end();
     }
@@ -120,7 +147,8 @@ final class StoreDatabase implements AutoCloseable {
   /** How many entries there are, about. */
   long approximateNumEntries() {
     long stored = db.longProperty("miodb.estimate-num-keys").orElse(0) - metaEntries();
-    return Math.max(0, stored + buffer.entries());
+    Layers now = layers;
+    return Math.max(0, stored + now.current.entries() + now.sealed.entries());
   }
 
   private long metaEntries() {
@@ -142,43 +170,77 @@ final class StoreDatabase implements AutoCloseable {
 
   /** Sets a key to a value; null removes the key. */
   void put(byte[] key, byte[] value) {
-    buffer.put(key, value);
+    layers.current.put(key, value);
   }
 
   /** Removes the keys from one on and before another, which nobody reads any more, not before the next commit or spill. */
   void drop(byte[] begin, byte[] end) {
-    buffer.forget(begin, end);
-    extra.deleteRange(begin, end);
+    layers.current.drop(begin, end);
   }
 
-  /** Bytes of the heap that the buffer takes, about. */
+  /** Bytes of the heap that the buffers take, about. */
   long bufferedBytes() {
-    return buffer.bytes();
+    return layers.current.bytes() + layers.sealed.bytes();
   }
 
-  /** Writes the buffer without offsets or position: a crash leaves values that the next restore writes once more. */
+  /** Writes the buffers without offsets or position: a crash leaves values that the next restore writes once more. */
   void spill() {
-    if (!buffer.isEmpty() || extra.count() > 0) {
-      write(new WriteBatch(), WriteOptions.DEFAULT);
+    if (!layers.current.isEmpty() || !layers.sealed.isEmpty()) {
+      write(all(), WriteOptions.DEFAULT);
+      layers = new Layers(new WriteBuffer(), new WriteBuffer());
     }
   }
 
   /**
-   * Writes the buffer, the position and the offsets as one batch, which survives loss of power where the medium allows it.
+   * Writes what is sealed, which is known to be committed now, and seals what was put since then.
+   *
+   * @param offsets of changelogs, none of which is behind what was put
+   */
+  void seal(Map<TopicPartition, Long> offsets) {
+    WriteBatch batch = new WriteBatch();
+    layers.sealed.addTo(batch);
+    if (sealedOffsets != null && !sealedOffsets.isEmpty()) {
+      addOffsets(batch, sealedOffsets);
+    }
+    if (batch.count() > 0) {
+      addPosition(batch, sealedPosition);
+      write(batch, WriteOptions.DEFAULT);
+      committed = sealedPosition;
+    }
+    sealedOffsets = offsets;
+    sealedPosition = position.copy();
+    layers = new Layers(new WriteBuffer(), layers.current);
+  }
+
+  /**
+   * Writes the buffers, the position and the offsets as one batch, which survives loss of power where the medium allows it.
    *
    * @param offsets of changelogs; a null one is forgotten, all are if there is none; a null map leaves them as they are
    */
   void commit(Map<TopicPartition, Long> offsets) {
-    WriteBatch batch = new WriteBatch();
+    WriteBatch batch = all();
     if (offsets != null) {
       addOffsets(batch, offsets);
     }
-    if (!position.equals(committed)) {
-      batch.put(ByteBuffer.wrap(POSITION), PositionSerde.serialize(position));
-    }
-    if (batch.count() > 0 || !buffer.isEmpty() || extra.count() > 0) {
+    addPosition(batch, position);
+    if (batch.count() > 0) {
       write(batch, WriteOptions.SYNC);
       committed = position.copy();
+      sealedOffsets = null;
+      layers = new Layers(new WriteBuffer(), new WriteBuffer());
+    }
+  }
+
+  private WriteBatch all() {
+    WriteBatch batch = new WriteBatch();
+    layers.sealed.addTo(batch);
+    layers.current.addTo(batch);
+    return batch;
+  }
+
+  private void addPosition(WriteBatch batch, Position now) {
+    if (!now.equals(committed)) {
+      batch.put(ByteBuffer.wrap(POSITION), PositionSerde.serialize(now));
     }
   }
 
@@ -220,24 +282,19 @@ final class StoreDatabase implements AutoCloseable {
     return value == null ? null : ByteBuffer.wrap(value).getLong();
   }
 
-  /** Dropped ranges go first: what is in the buffer is newer. */
-  private void write(WriteBatch end, WriteOptions options) {
-    WriteBatch batch = new WriteBatch().append(extra);
-    buffer.addTo(batch);
+  private void write(WriteBatch batch, WriteOptions options) {
     try {
-      db.write(batch.append(end), options);
+      db.write(batch, options);
     } catch (MioDBException e) {
       throw failed("write", e);
     }
-    extra.clear();
-    buffer = new WriteBuffer();
   }
 
   // ---- Marks of the store, its format, and its end. ----
 
   /** A mark of the store that the next commit writes. */
   void mark(String mark, byte[] value) {
-    buffer.put(meta(mark), value);
+    layers.current.put(meta(mark), value);
   }
 
   /** A mark; null if there is none. */

@@ -6,7 +6,6 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.state.KeyValueIterator;
-import org.miodb.DBIterator;
 
 /**
  * A walk over keys of a table as they were when it began, in either direction: what the database has, overlaid by what its
@@ -14,22 +13,18 @@ import org.miodb.DBIterator;
  */
 final class StoreIterator implements KeyValueIterator<Bytes, byte[]> {
   private final StoreDatabase database;
-  private final DBIterator stored;
-  private final WriteBuffer.View buffered;
+  private final Cursor entries;
   private final int prefixBytes;
-  private final boolean forward;
-  private byte[] storedKey;
+  private final Runnable end;
   private KeyValue<Bytes, byte[]> next;
   private boolean closed;
 
-  /** Both walks are of one moment, and of the same keys; the prefix is that of the table. */
-  StoreIterator(StoreDatabase database, DBIterator stored, WriteBuffer.View buffered, int prefixBytes, boolean forward) {
+  /** The prefix is that of the table; the close calls the end, once. */
+  StoreIterator(StoreDatabase database, Cursor entries, int prefixBytes, Runnable end) {
     this.database = database;
-    this.stored = stored;
-    this.buffered = buffered;
+    this.entries = entries;
     this.prefixBytes = prefixBytes;
-    this.forward = forward;
-    storedKey = (forward ? stored.seekToFirst() : stored.seekToLast()) ? stored.key() : null;
+    this.end = end;
   }
 
   @Override
@@ -38,36 +33,18 @@ final class StoreIterator implements KeyValueIterator<Bytes, byte[]> {
       throw new InvalidStateStoreException("the iterator, or its store " + database.name() + ", is closed");
     }
     try {
-      while (next == null && (storedKey != null || buffered.key() != null)) {
-        next = step();
+      while (next == null && entries.key() != null) {
+        byte[] value = entries.value();
+        if (value != WriteBuffer.REMOVED) {
+          byte[] key = entries.key();
+          next = new KeyValue<>(Bytes.wrap(Arrays.copyOfRange(key, prefixBytes, key.length)), value);
+        }
+        entries.next();
       }
     } catch (IllegalStateException e) {
       throw new InvalidStateStoreException("store " + database.name() + " was closed by another thread", e);
     }
     return next != null;
-  }
-
-  /** The next entry; null if there was a removed key in its place. */
-  private KeyValue<Bytes, byte[]> step() {
-    int order = order();
-    byte[] key = order < 0 ? storedKey : buffered.key();
-    byte[] value = order < 0 ? stored.value() : buffered.value();
-    if (order <= 0) {
-      storedKey = (forward ? stored.next() : stored.prev()) ? stored.key() : null;
-    }
-    if (order >= 0) {
-      buffered.next();
-    }
-    return value == WriteBuffer.REMOVED ? null : new KeyValue<>(Bytes.wrap(Arrays.copyOfRange(key, prefixBytes, key.length)), value);
-  }
-
-  /** Negative where the database's entry comes first, positive where that of the buffer does, 0 where they have one key. */
-  private int order() {
-    if (storedKey == null || buffered.key() == null) {
-      return storedKey == null ? 1 : -1;
-    }
-    int order = Arrays.compareUnsigned(storedKey, buffered.key());
-    return forward ? order : -order;
   }
 
   @Override
@@ -92,8 +69,7 @@ final class StoreIterator implements KeyValueIterator<Bytes, byte[]> {
   public void close() {
     if (!closed) {
       closed = true;
-      stored.close();
-      database.end(buffered);
+      end.run();
     }
   }
 }

@@ -32,6 +32,7 @@ final class WriteBuffer {
   }
 
   private final ConcurrentSkipListMap<byte[], Version> newest = new ConcurrentSkipListMap<>(Arrays::compareUnsigned);
+  private final WriteBatch drops = new WriteBatch();
   private long sequence;
   private long bytes;
   private int views;
@@ -46,8 +47,9 @@ final class WriteBuffer {
     bytes += version.value.length + (old == null ? ENTRY_BYTES + key.length : -old.value.length);
   }
 
-  /** Forgets the keys from one on and before another, which nobody reads any more. */
-  void forget(byte[] begin, byte[] end) {
+  /** Removes the keys from one on and before another, which nobody reads any more. */
+  void drop(byte[] begin, byte[] end) {
+    drops.deleteRange(begin, end);
     Iterator<Map.Entry<byte[], Version>> entries = newest.subMap(begin, end).entrySet().iterator();
     while (entries.hasNext()) {
       Map.Entry<byte[], Version> entry = entries.next();
@@ -63,7 +65,7 @@ final class WriteBuffer {
   }
 
   boolean isEmpty() {
-    return newest.isEmpty();
+    return newest.isEmpty() && drops.count() == 0;
   }
 
   /** Bytes of the heap, about. */
@@ -76,8 +78,9 @@ final class WriteBuffer {
     return newest.values().stream().mapToLong(version -> version.value == REMOVED ? -1 : 1).sum();
   }
 
-  /** Adds everything to a batch. */
+  /** Adds everything to a batch, ranges first: what was put is newer than they are. */
   void addTo(WriteBatch batch) {
+    batch.append(drops);
     newest.forEach((key, version) -> {
       if (version.value == REMOVED) {
         batch.delete(key);
@@ -93,8 +96,8 @@ final class WriteBuffer {
     return new View(begin, end, forward);
   }
 
-  /** A walk over the buffer as of one moment. It stands at an entry, or is at its end; at first it stands at the first. */
-  final class View {
+  /** A walk over the buffer as of one moment. */
+  final class View implements Cursor {
     private final Iterator<Map.Entry<byte[], Version>> entries;
     private final long last = sequence;
     private byte[] key;
@@ -106,17 +109,18 @@ final class WriteBuffer {
       next();
     }
 
-    /** Null at the end. */
-    byte[] key() {
+    @Override
+    public byte[] key() {
       return key;
     }
 
-    /** REMOVED where the key was removed. */
-    byte[] value() {
+    @Override
+    public byte[] value() {
       return value;
     }
 
-    void next() {
+    @Override
+    public void next() {
       while (entries.hasNext()) {
         Map.Entry<byte[], Version> entry = entries.next();
         Version version = entry.getValue();

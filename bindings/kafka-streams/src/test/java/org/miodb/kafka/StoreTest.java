@@ -26,6 +26,7 @@ import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
+import org.apache.kafka.streams.processor.internals.RecordCollector;
 import org.apache.kafka.streams.query.KeyQuery;
 import org.apache.kafka.streams.query.MultiVersionedKeyQuery;
 import org.apache.kafka.streams.query.Position;
@@ -37,6 +38,7 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.VersionedRecordIterator;
 import org.apache.kafka.streams.state.WindowStore;
 import org.apache.kafka.test.InternalMockProcessorContext;
+import org.apache.kafka.test.MockRecordCollector;
 import org.apache.kafka.test.StreamsTestUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +54,8 @@ class StoreTest {
 
   private final Map<String, Object> properties = new HashMap<>();
   private final AtomicInteger commitsAskedFor = new AtomicInteger();
+  /** The offsets that the changelog has acknowledged. */
+  private final Map<TopicPartition, Long> written = new HashMap<>();
   private InternalMockProcessorContext<String, String> context;
   private MioDBStore open;
 
@@ -62,6 +66,16 @@ class StoreTest {
       @Override
       public void commit() {
         commitsAskedFor.incrementAndGet();
+      }
+
+      @Override
+      public RecordCollector recordCollector() {
+        return new MockRecordCollector() {
+          @Override
+          public Map<TopicPartition, Long> offsets() {
+            return written;
+          }
+        };
       }
     };
   }
@@ -191,6 +205,70 @@ class StoreTest {
     assertEquals(kept + 100, entries(store.all()).size());
     store = reopen();
     assertEquals(kept, entries(store.all()).size());
+  }
+
+  private void processes(long offset) {
+    context.setRecordContext(new ProcessorRecordContext(0, offset, 0, "input", new RecordHeaders()));
+  }
+
+  private void commitBegins() {
+    context.<CommitSignal>getStateStore("store.commits").flushCache();
+  }
+
+  @Test
+  void underExactlyOnceACommitIsKeptOnceTheTaskWentOn() {
+    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+    TopicPartition changelog = new TopicPartition("changelog", reopen().context().taskId().partition());
+    MioDBKeyValueStore store = reopen();
+    processes(1);
+    store.put(key("a"), "1".getBytes());
+    store.put(key("b"), "1".getBytes());
+    written.put(changelog, 10L);
+    commitBegins();
+    // What a cache puts while the commit goes on belongs to it.
+    store.put(key("c"), "1".getBytes());
+    written.put(changelog, 11L);
+    processes(2);
+    store.put(key("a"), "2".getBytes());
+    store.delete(key("b"));
+    assertEquals(List.of("a=2", "c=1"), entries(store.all()));
+    written.put(changelog, 13L);
+    commitBegins();
+    assertEquals(List.of("a=2", "c=1"), entries(store.all()));
+    assertEquals("2", text(store.get(key("a"))));
+    assertNull(store.get(key("b")));
+    // The process ends: the first commit has succeeded, of the second nobody knows.
+    store = reopen();
+    assertEquals(List.of("a=1", "b=1"), entries(store.all()));
+    assertEquals(10, store.committedOffset(changelog));
+    assertEquals(Position.emptyPosition().withComponent("input", 0, 1), store.getPosition());
+  }
+
+  @Test
+  void underExactlyOnceACommitThatFailedIsForgotten() {
+    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+    MioDBKeyValueStore store = reopen();
+    processes(1);
+    store.put(key("a"), "1".getBytes());
+    commitBegins();
+    // A task that is closed because its commit failed flushes its caches once more, at the same record.
+    store.put(key("b"), "1".getBytes());
+    commitBegins();
+    assertEquals(List.of(), entries(reopen().all()));
+  }
+
+  @Test
+  void underExactlyOnceACommitOfTheStoreWritesWhatIsSealed() {
+    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+    MioDBKeyValueStore store = reopen();
+    processes(1);
+    store.put(key("a"), "1".getBytes());
+    commitBegins();
+    store.put(key("b"), "1".getBytes());
+    store.commit(Map.of(CHANGELOG, 5L));
+    store = reopen();
+    assertEquals(List.of("a=1", "b=1"), entries(store.all()));
+    assertEquals(5, store.committedOffset(CHANGELOG));
   }
 
   @Test
