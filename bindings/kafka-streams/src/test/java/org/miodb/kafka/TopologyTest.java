@@ -31,8 +31,18 @@ import org.apache.kafka.streams.kstream.SessionWindows;
 import org.apache.kafka.streams.kstream.SlidingWindows;
 import org.apache.kafka.streams.kstream.Suppressed;
 import org.apache.kafka.streams.kstream.TimeWindows;
+import org.apache.kafka.streams.query.KeyQuery;
+import org.apache.kafka.streams.query.PositionBound;
+import org.apache.kafka.streams.query.Query;
+import org.apache.kafka.streams.query.QueryConfig;
+import org.apache.kafka.streams.query.QueryResult;
+import org.apache.kafka.streams.query.RangeQuery;
+import org.apache.kafka.streams.query.TimestampedKeyQuery;
+import org.apache.kafka.streams.query.WindowKeyQuery;
+import org.apache.kafka.streams.query.WindowRangeQuery;
 import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.ValueAndTimestamp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -136,6 +146,39 @@ class TopologyTest {
     String[] headers = {"dsl.store.format", "HEADERS"};
     List<String> theirs = run(properties(BuiltInDslStoreSuppliers.RocksDBDslStoreSuppliers.class, headers));
     assertEquals(String.join("\n", theirs), String.join("\n", run(properties(MioDBDslStoreSuppliers.class, headers))));
+  }
+
+  private static Object answer(TopologyTestDriver driver, String store, Query<?> query) {
+    QueryResult<?> result = driver.getAllStateStores().get(store).query(query, PositionBound.unbounded(), new QueryConfig(false));
+    assertTrue(result.isSuccess(), store + ": " + result);
+    if (!(result.getResult() instanceof KeyValueIterator)) {
+      return result.getResult();
+    }
+    List<String> entries = new ArrayList<>();
+    addAll(entries, (KeyValueIterator<?, ?>) result.getResult());
+    return entries;
+  }
+
+  @Test
+  void storesOfATopologyAnswerQueries() {
+    for (String format : List.of("DEFAULT", "HEADERS")) {
+      Properties properties = properties(MioDBDslStoreSuppliers.class, "dsl.store.format", format,
+          StreamsConfig.APPLICATION_ID_CONFIG, "queries-" + format);
+      try (TopologyTestDriver driver = new TopologyTestDriver(topology(), properties, Instant.EPOCH)) {
+        TestInputTopic<String, String> left =
+            driver.createInputTopic("left", new StringSerializer(), new StringSerializer());
+        left.pipeInput("k", "v", Instant.ofEpochMilli(1000));
+        left.pipeInput("k", "v", Instant.ofEpochMilli(2000));
+        assertEquals(2L, answer(driver, "counts", KeyQuery.withKey("k")));
+        assertEquals(List.of("k=2"), answer(driver, "counts", RangeQuery.withNoBounds()));
+        assertEquals(2L, ((ValueAndTimestamp<?>) answer(driver, "counts", TimestampedKeyQuery.withKey("k"))).value());
+        Object windows = answer(driver, "windows",
+            WindowKeyQuery.withKeyAndWindowStartRange("k", Instant.EPOCH, Instant.ofEpochMilli(5000)));
+        assertTrue(windows.toString().startsWith("[0="), windows.toString());
+        Object sessions = answer(driver, "sessions", WindowRangeQuery.withKey("k"));
+        assertTrue(sessions.toString().startsWith("[[k@1000/2000]="), sessions.toString());
+      }
+    }
   }
 
   @Test
