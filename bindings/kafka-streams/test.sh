@@ -44,13 +44,17 @@ scratch=$(mktemp -d "$(scratch_parent $((1 << 30)))/miodb_kafka.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 maven+=(-f reactor.xml -Dmiodb.java.skipTests=true "-Dmiodb.build=$MIODB_ROOT/build" "-Dmiodb.tmpdir=$scratch")
 
-# tests MAVEN_ARGUMENT...: without the escapes that Maven ends with, as the last line has to be the count.
+# tests MAVEN_ARGUMENT...: without the escapes that Maven ends with, as the last line has to be the count, and without the
+# warnings that Kafka's suites bring about.
 status=0
 tests() {
-  "${maven[@]}" "$@" 2>&1 | sed 's/\x1b\[[0-9;]*m//g' | tee -a "$scratch/log" | grep -v '^Following state store(s)' || status=1
+  "${maven[@]}" "$@" >"$scratch/run" 2>&1 || status=1
+  sed 's/\x1b\[[0-9;]*m//g' "$scratch/run" | tee -a "$scratch/log" | { grep -vE '^(WARN|Following state store|$)' || true; }
 }
 rm -rf target/surefire-reports target/surefire-reports-oldest
+say "building, and testing with the newest version of Kafka"
 tests verify
+say "testing with the oldest version of Kafka"
 tests -Poldest test
 if grep -qE 'Could not (resolve|transfer|find)|Cannot access .* in offline mode' "$scratch/log"; then
   say "Maven did not get all it needs: it has to reach Maven Central once, directly or by a mirror in ~/.m2/settings.xml"

@@ -44,6 +44,10 @@ final class CommitSignal implements StateStore, CachedStateStore<Object, Object>
   public void restore(byte[] key, byte[] value) {}
 
   @Override
+  @Deprecated
+  public void flush() {}
+
+  @Override
   public void close() {}
 
   @Override

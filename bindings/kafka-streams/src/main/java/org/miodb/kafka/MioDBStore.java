@@ -91,6 +91,7 @@ abstract class MioDBStore implements StateStore {
     consistent = StreamsConfig.InternalConfig.getBoolean(properties,
         StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, false);
     openDatabase();
+    StoreMetrics.add(this, Suppliers.SCOPE, context);
     context.register(root, (RecordBatchingStateRestoreCallback) this::restoreBatch);
     if (exactlyOnce) {
       CommitSignal signal = new CommitSignal(name + ".commits", this::commitBegins);

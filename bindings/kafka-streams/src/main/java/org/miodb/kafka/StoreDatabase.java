@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
@@ -146,7 +145,7 @@ final class StoreDatabase implements AutoCloseable {
 
   /** How many entries there are, about. */
   long approximateNumEntries() {
-    long stored = db.longProperty("miodb.estimate-num-keys").orElse(0) - metaEntries();
+    long stored = property("miodb.estimate-num-keys") - metaEntries();
     Layers now = layers;
     return Math.max(0, stored + now.current.entries() + now.sealed.entries());
   }
@@ -161,9 +160,14 @@ final class StoreDatabase implements AutoCloseable {
     return entries;
   }
 
-  /** A property of the engine that is a number. */
-  OptionalLong property(String property) {
-    return db.longProperty(property);
+  /** A property of the engine that is a number; 0 if there is none of this name. */
+  long property(String property) {
+    return db.longProperty(property).orElse(0);
+  }
+
+  /** Whether an error has made the database read-only. */
+  boolean hasFailed() {
+    return !"OK".equals(db.property("miodb.background-error"));
   }
 
   // ---- Writes: under the monitor. ----

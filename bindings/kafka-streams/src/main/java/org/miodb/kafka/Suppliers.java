@@ -17,6 +17,9 @@ import org.apache.kafka.streams.state.internals.VersionedKeyValueToBytesStoreAda
 
 /** Suppliers of stores. Those with headers are classes of their own, as older versions of Kafka have no such stores. */
 final class Suppliers {
+  /** Tags the metrics of the stores. */
+  static final String SCOPE = "miodb";
+
   private static final long LEAST_INTERVAL = 60_000;
 
   private Suppliers() {}
@@ -52,7 +55,7 @@ final class Suppliers {
 
     @Override
     public String metricsScope() {
-      return "miodb";
+      return SCOPE;
     }
   }
 

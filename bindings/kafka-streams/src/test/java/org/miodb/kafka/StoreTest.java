@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.math.BigInteger;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -389,6 +390,22 @@ class StoreTest {
           version -> found.add(text(version.value()) + "@" + version.timestamp() + "-" + version.validTo()));
     }
     return found;
+  }
+
+  @Test
+  void metricsHaveTheNamesOfRocksDBs() {
+    MioDBKeyValueStore store = reopen();
+    store.put(key("a"), "1".getBytes());
+    Map<String, Object> values = new HashMap<>();
+    context.metrics().metrics().forEach((name, metric) -> {
+      if (name.group().equals("stream-state-metrics") && name.tags().containsKey("miodb-state-id")) {
+        values.put(name.name(), metric.metricValue());
+      }
+    });
+    assertEquals(BigInteger.ONE, values.get("estimate-num-keys"));
+    assertEquals(BigInteger.ZERO, values.get("background-errors"));
+    assertTrue(((BigInteger) values.get("total-sst-files-size")).longValue() > 0);
+    assertEquals(6, values.size());
   }
 
   // ---- What goes. ----
