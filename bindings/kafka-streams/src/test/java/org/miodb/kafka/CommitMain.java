@@ -36,7 +36,7 @@ final class CommitMain {
     for (long n = last == null ? 1 : last + 1; ; n++) {
       context[0].setRecordContext(new ProcessorRecordContext(0, n, 0, "input", new RecordHeaders()));
       for (int i = 0; i < KEYS; i++) {
-        store.put(StoreTest.key("k" + i), Long.toString(n).getBytes());
+        store.put(StoreFixture.key("k" + i), Long.toString(n).getBytes());
       }
       store.commit(Map.of(CHANGELOG, n));
       System.out.println(n);

@@ -16,18 +16,14 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.streams.KeyValue;
-import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
-import org.apache.kafka.streams.processor.internals.RecordCollector;
 import org.apache.kafka.streams.query.KeyQuery;
 import org.apache.kafka.streams.query.MultiVersionedKeyQuery;
 import org.apache.kafka.streams.query.Position;
@@ -38,249 +34,11 @@ import org.apache.kafka.streams.query.RangeQuery;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.VersionedRecordIterator;
 import org.apache.kafka.streams.state.WindowStore;
-import org.apache.kafka.test.InternalMockProcessorContext;
-import org.apache.kafka.test.MockRecordCollector;
-import org.apache.kafka.test.StreamsTestUtils;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.miodb.Options;
 
-/** What a store keeps, when, and what of it is seen. */
-class StoreTest {
-  private static final TopicPartition CHANGELOG = new TopicPartition("changelog", 0);
-
-  @TempDir
-  Path folder;
-
-  private final Map<String, Object> properties = new HashMap<>();
-  private final AtomicInteger commitsAskedFor = new AtomicInteger();
-  /** The offsets that the changelog has acknowledged. */
-  private final Map<TopicPartition, Long> written = new HashMap<>();
-  private InternalMockProcessorContext<String, String> context;
-  private MioDBStore open;
-
-  private InternalMockProcessorContext<String, String> newContext() {
-    Properties all = StreamsTestUtils.getStreamsConfig();
-    all.putAll(properties);
-    return new InternalMockProcessorContext<>(folder.toFile(), new StreamsConfig(all)) {
-      @Override
-      public void commit() {
-        commitsAskedFor.incrementAndGet();
-      }
-
-      @Override
-      public RecordCollector recordCollector() {
-        return new MockRecordCollector() {
-          @Override
-          public Map<TopicPartition, Long> offsets() {
-            return written;
-          }
-        };
-      }
-    };
-  }
-
-  private <S extends MioDBStore> S open(S store) {
-    if (open != null) {
-      open.close();
-    }
-    context = newContext();
-    context.addChangelogForStore("store", "changelog");
-    open = store;
-    store.init(context, store);
-    return store;
-  }
-
-  private MioDBKeyValueStore reopen() {
-    return open(new MioDBKeyValueStore("store"));
-  }
-
-  @AfterEach
-  void close() {
-    if (open != null) {
-      open.close();
-    }
-  }
-
-  static Bytes key(String text) {
-    return Bytes.wrap(text.getBytes());
-  }
-
-  private static String text(byte[] value) {
-    return value == null ? null : new String(value);
-  }
-
-  private static List<String> entries(KeyValueIterator<Bytes, byte[]> iterator) {
-    List<String> entries = new ArrayList<>();
-    try (iterator) {
-      iterator.forEachRemaining(entry -> entries.add(text(entry.key.get()) + "=" + text(entry.value)));
-    }
-    return entries;
-  }
-
-  // ---- Commits. ----
-
-  @Test
-  void whatIsNotCommittedIsSeenAndGoes() {
-    for (String guarantee : List.of(StreamsConfig.AT_LEAST_ONCE, StreamsConfig.EXACTLY_ONCE_V2)) {
-      properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-      MioDBKeyValueStore store = reopen();
-      store.put(key("a"), "1".getBytes());
-      assertEquals("1", text(store.get(key("a"))));
-      assertEquals(List.of("a=1"), entries(store.all()));
-      store = reopen();
-      assertNull(store.get(key("a")));
-      assertNull(store.committedOffset(CHANGELOG));
-    }
-  }
-
-  @Test
-  void aCommitHasDataOffsetsAndPosition() {
-    MioDBKeyValueStore store = reopen();
-    assertTrue(store.managesOffsets());
-    context.setRecordContext(new ProcessorRecordContext(0, 17, 0, "input", new RecordHeaders()));
-    store.put(key("a"), "1".getBytes());
-    store.put(key("b"), "2".getBytes());
-    store.commit(Map.of(CHANGELOG, 5L));
-    context.setRecordContext(new ProcessorRecordContext(0, 18, 0, "input", new RecordHeaders()));
-    store.delete(key("a"));
-    store.put(key("c"), "3".getBytes());
-    store = reopen();
-    assertEquals(List.of("a=1", "b=2"), entries(store.all()));
-    assertEquals(5, store.committedOffset(CHANGELOG));
-    assertEquals(Position.emptyPosition().withComponent("input", 0, 17), store.getPosition());
-    store.delete(key("a"));
-    store.commit(Map.of(CHANGELOG, 6L, new TopicPartition("other", 1), 7L));
-    store = reopen();
-    assertEquals(List.of("b=2"), entries(store.all()));
-    assertEquals(6, store.committedOffset(CHANGELOG));
-    assertEquals(7, store.committedOffset(new TopicPartition("other", 1)));
-  }
-
-  @Test
-  void offsetsAreForgotten() {
-    TopicPartition other = new TopicPartition("other", 1);
-    MioDBKeyValueStore store = reopen();
-    store.commit(Map.of(CHANGELOG, 6L, other, 7L));
-    store.commit(Collections.singletonMap(other, null));
-    assertNull(store.committedOffset(other));
-    assertEquals(6, store.committedOffset(CHANGELOG));
-    store.put(key("a"), "1".getBytes());
-    store.commit(Map.of());
-    store = reopen();
-    assertNull(store.committedOffset(CHANGELOG));
-    assertEquals("1", text(store.get(key("a"))));
-  }
-
-  @Test
-  @SuppressWarnings("deprecation")
-  void aFlushCommitsWithoutOffsets() {
-    MioDBKeyValueStore store = reopen();
-    store.commit(Map.of(CHANGELOG, 6L));
-    store.put(key("a"), "1".getBytes());
-    store.flush();
-    store = reopen();
-    assertEquals("1", text(store.get(key("a"))));
-    assertEquals(6, store.committedOffset(CHANGELOG));
-  }
-
-  @Test
-  void aFullBufferIsWrittenOrAsksForACommit() {
-    properties.put(MioDBConfig.BUFFER_BYTES, "10000");
-    MioDBKeyValueStore store = reopen();
-    for (int i = 0; i < 100; i++) {
-      store.put(key("k" + i), new byte[200]);
-    }
-    assertEquals(0, commitsAskedFor.get());
-    store = reopen();
-    int kept = entries(store.all()).size();
-    assertTrue(kept > 30 && kept < 100, "kept " + kept);
-
-    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-    store = reopen();
-    for (int i = 0; i < 100; i++) {
-      store.put(key("x" + i), new byte[200]);
-    }
-    assertTrue(commitsAskedFor.get() > 0);
-    assertEquals(kept + 100, entries(store.all()).size());
-    store = reopen();
-    assertEquals(kept, entries(store.all()).size());
-  }
-
-  private void processes(long offset) {
-    context.setRecordContext(new ProcessorRecordContext(0, offset, 0, "input", new RecordHeaders()));
-  }
-
-  private void commitBegins() {
-    context.<CommitSignal>getStateStore("store.commits").flushCache();
-  }
-
-  @Test
-  void underExactlyOnceACommitIsKeptOnceTheTaskWentOn() {
-    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-    TopicPartition changelog = new TopicPartition("changelog", reopen().context().taskId().partition());
-    MioDBKeyValueStore store = reopen();
-    processes(1);
-    store.put(key("a"), "1".getBytes());
-    store.put(key("b"), "1".getBytes());
-    written.put(changelog, 10L);
-    commitBegins();
-    // What a cache puts while the commit goes on belongs to it.
-    store.put(key("c"), "1".getBytes());
-    written.put(changelog, 11L);
-    processes(2);
-    store.put(key("a"), "2".getBytes());
-    store.delete(key("b"));
-    assertEquals(List.of("a=2", "c=1"), entries(store.all()));
-    written.put(changelog, 13L);
-    commitBegins();
-    assertEquals(List.of("a=2", "c=1"), entries(store.all()));
-    assertEquals("2", text(store.get(key("a"))));
-    assertNull(store.get(key("b")));
-    // The process ends: the first commit has succeeded, of the second nobody knows.
-    store = reopen();
-    assertEquals(List.of("a=1", "b=1"), entries(store.all()));
-    assertEquals(10, store.committedOffset(changelog));
-    assertEquals(Position.emptyPosition().withComponent("input", 0, 1), store.getPosition());
-  }
-
-  @Test
-  void underExactlyOnceACommitThatFailedIsForgotten() {
-    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-    MioDBKeyValueStore store = reopen();
-    processes(1);
-    store.put(key("a"), "1".getBytes());
-    commitBegins();
-    // A task that is closed because its commit failed flushes its caches once more, at the same record.
-    store.put(key("b"), "1".getBytes());
-    commitBegins();
-    assertEquals(List.of(), entries(reopen().all()));
-  }
-
-  @Test
-  void underExactlyOnceACommitOfTheStoreWritesWhatIsSealed() {
-    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-    MioDBKeyValueStore store = reopen();
-    processes(1);
-    store.put(key("a"), "1".getBytes());
-    commitBegins();
-    store.put(key("b"), "1".getBytes());
-    store.commit(Map.of(CHANGELOG, 5L));
-    store = reopen();
-    assertEquals(List.of("a=1", "b=1"), entries(store.all()));
-    assertEquals(5, store.committedOffset(CHANGELOG));
-  }
-
-  @Test
-  void whatIsRestoredIsKept() {
-    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-    reopen();
-    context.restore("store", List.of(KeyValue.pair("a".getBytes(), "1".getBytes()),
-        KeyValue.pair("b".getBytes(), "2".getBytes()), KeyValue.pair("a".getBytes(), null)));
-    assertEquals(List.of("b=2"), entries(reopen().all()));
-  }
-
+/** What is seen of a store, what goes of it, and how it is opened. */
+class StoreTest extends StoreFixture {
   // ---- Iterators. ----
 
   @Test
@@ -504,7 +262,18 @@ class StoreTest {
     reopen().put(key("a"), "1".getBytes());
     open.commit(Map.of());
     open.close();
-    org.apache.kafka.common.utils.Utils.delete(folder.resolve("miodb").toFile());
+    Utils.delete(folder.resolve("miodb").toFile());
     assertEquals(List.of(), entries(reopen().all()));
+  }
+
+  @Test
+  void aPoolThatIsGoneIsNamed() throws Exception {
+    properties.put(MioDBConfig.POOL_FOLDER, folder.resolve("pools").toString());
+    reopen().put(key("a"), "1".getBytes());
+    open.commit(Map.of());
+    open.close();
+    Utils.delete(folder.resolve("pools").toFile());
+    ProcessorStateException error = assertThrows(ProcessorStateException.class, this::reopen);
+    assertTrue(error.getMessage().contains("store.pool"), error.getMessage());
   }
 }

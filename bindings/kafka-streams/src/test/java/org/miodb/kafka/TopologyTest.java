@@ -62,6 +62,8 @@ class TopologyTest {
     counts.toStream().mapValues(String::valueOf).to("counts-out");
     KTable<String, String> table = builder.table("table", Materialized.as("table"));
     left.join(table, (a, b) -> a + b).to("table-join-out");
+    left.join(builder.globalTable("global", Materialized.as("global")), (key, value) -> key, (a, b) -> a + b)
+        .to("global-join-out");
     table.join(counts, (a, b) -> a + b).toStream().to("tables-join-out");
     left.outerJoin(right, (a, b) -> a + b, JoinWindows.ofTimeDifferenceAndGrace(SIZE, GRACE)).to("outer-join-out");
     left.groupByKey().windowedBy(TimeWindows.ofSizeAndGrace(SIZE, GRACE)).count(Materialized.as("windows")).toStream()
@@ -83,7 +85,7 @@ class TopologyTest {
     return builder.build();
   }
 
-  private static final List<String> OUTPUTS = List.of("counts-out", "table-join-out", "tables-join-out", "outer-join-out",
+  private static final List<String> OUTPUTS = List.of("counts-out", "table-join-out", "global-join-out", "tables-join-out", "outer-join-out",
       "windows-out", "sessions-out", "closed-windows-out", "sliding-out", "closed-sessions-out", "suppressed-out");
 
   private Properties properties(Class<?> suppliers, String... more) {
@@ -106,12 +108,12 @@ class TopologyTest {
     List<String> results = new ArrayList<>();
     Random random = new Random(3);
     try (TopologyTestDriver driver = new TopologyTestDriver(topology(), properties, Instant.EPOCH)) {
-      List<TestInputTopic<String, String>> inputs = Stream.of("left", "right", "table")
+      List<TestInputTopic<String, String>> inputs = Stream.of("left", "right", "table", "global")
           .map(name -> driver.createInputTopic(name, new StringSerializer(), new StringSerializer())).toList();
       for (int i = 0; i < 700; i++) {
         long time = Math.max(0, i * 400L - (random.nextInt(4) == 0 ? random.nextInt(30_000) : 0));
-        int input = random.nextInt(3);
-        String value = input == 2 && random.nextInt(5) == 0 ? null : "v" + i;
+        int input = random.nextInt(4);
+        String value = input >= 2 && random.nextInt(5) == 0 ? null : "v" + i;
         inputs.get(input).pipeInput("k" + random.nextInt(20), value, Instant.ofEpochMilli(time));
       }
       for (String output : OUTPUTS) {

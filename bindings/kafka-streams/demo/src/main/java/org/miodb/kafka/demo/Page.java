@@ -53,7 +53,8 @@ final class Page implements AutoCloseable {
 
   /** What the instances say, null for one that does not answer. */
   private byte[] status() throws InterruptedException {
-    StringBuilder json = new StringBuilder("{\"written\":" + orders.written() + ",\"instances\":[");
+    StringBuilder json = new StringBuilder(
+        "{\"time\":" + System.currentTimeMillis() + ",\"written\":" + orders.written() + ",\"instances\":[");
     for (int i = 0; i < cluster.instances(); i++) {
       json.append(i == 0 ? "" : ",").append(cluster.ask(i, "/status"));
     }
