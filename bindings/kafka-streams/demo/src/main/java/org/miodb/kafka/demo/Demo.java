@@ -157,9 +157,12 @@ final class Demo {
     say("the recount of the input has %d entries", expected.size());
     long until = System.currentTimeMillis() + PATIENCE_MILLIS;
     TreeMap<String, Long> found = cluster.tables();
-    while (!expected.equals(found) && System.currentTimeMillis() < until) {
+    for (int i = 1; !expected.equals(found) && System.currentTimeMillis() < until; i++) {
       Thread.sleep(500);
       found = cluster.tables();
+      if (i % 10 == 0) {
+        say("the instances have %s entries, %s", found == null ? "no" : found.size(), progress());
+      }
     }
     // What was counted twice would come later.
     Thread.sleep(2000);
