@@ -1,5 +1,6 @@
 // Calls of a database: opening, gets, writes, snapshots, and what it says of itself.
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <memory>
@@ -200,10 +201,12 @@ void Delete(JNIEnv* env, jclass, jlong db, jlong writes, jbyteArray key) {
   ThrowError(env, error);
 }
 
-// Reads the updates of WriteBatch.java: a size of the key, a size of the value or kNoValue for a deletion, then their
-// bytes. Returns false if they do not fit together, which a thread that changes the batch meanwhile can bring about.
+// Reads the updates of WriteBatch.java: a size of the key, then a size of the value, kNoValue for a deletion, or kRange
+// less the size of the end for a deletion of a range, then their bytes. Returns false if they do not fit together,
+// which a thread that changes the batch meanwhile can bring about.
 bool Unpack(const char* at, size_t size, leveldb_writebatch_t* batch) {
   constexpr int32_t kNoValue = -1;
+  constexpr int32_t kRange = -2;
   int32_t sizes[2];
   const char* const end = at + size;
   while (at != end) {
@@ -211,14 +214,15 @@ bool Unpack(const char* at, size_t size, leveldb_writebatch_t* batch) {
     memcpy(sizes, at, sizeof(sizes));
     at += sizeof(sizes);
     const size_t left = static_cast<size_t>(end - at);
-    const size_t value_size = sizes[1] == kNoValue ? 0 : static_cast<size_t>(sizes[1]);
-    if (sizes[0] < 0 || sizes[1] < kNoValue || static_cast<size_t>(sizes[0]) > left ||
-        value_size > left - static_cast<size_t>(sizes[0])) {
+    const size_t value_size = static_cast<size_t>(std::max<int64_t>({0, sizes[1], int64_t{kRange} - sizes[1]}));
+    if (sizes[0] < 0 || static_cast<size_t>(sizes[0]) > left || value_size > left - static_cast<size_t>(sizes[0])) {
       return false;
     }
     const size_t key_size = static_cast<size_t>(sizes[0]);
     if (sizes[1] == kNoValue) {
       leveldb_writebatch_delete(batch, at, key_size);
+    } else if (sizes[1] < 0) {
+      miodb_writebatch_delete_range(batch, at, key_size, at + key_size, value_size);
     } else {
       leveldb_writebatch_put(batch, at, key_size, at + key_size, value_size);
     }

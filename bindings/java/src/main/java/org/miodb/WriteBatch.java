@@ -12,10 +12,15 @@ import java.util.Objects;
 public final class WriteBatch {
   private static final int HEADER_BYTES = 8;
   private static final int NO_VALUE = -1;
+  /** A range has this less the size of its end in place of the size of a value. */
+  private static final int RANGE = -2;
   private static final int FIRST_BYTES = 256;
   private static final int MOST_BYTES = Integer.MAX_VALUE - 16;
 
-  /** Of each update: the size of its key, that of its value or NO_VALUE, and their bytes. The native library reads it. */
+  /**
+   * Of each update: the size of its key, that of its value, NO_VALUE or RANGE and below, and their bytes. The native library
+   * reads it.
+   */
   private byte[] updates = new byte[FIRST_BYTES];
   private int size;
   private int count;
@@ -27,6 +32,11 @@ public final class WriteBatch {
 
     /** A key is removed. */
     void delete(byte[] key);
+
+    /** All keys from begin on and before end are removed. */
+    default void deleteRange(byte[] begin, byte[] end) {
+      throw new UnsupportedOperationException("the batch deletes a range");
+    }
   }
 
   /** Sets a key to a value. */
@@ -50,6 +60,16 @@ public final class WriteBatch {
   public WriteBatch delete(ByteBuffer key) {
     ByteBuffer room = room(key.remaining(), 0);
     room.putInt(key.remaining()).putInt(NO_VALUE).put(key.duplicate());
+    return added(room);
+  }
+
+  /**
+   * Removes all keys from begin on and before end, by one update whose cost does not depend on how many they are. Both have at
+   * most 64 KiB.
+   */
+  public WriteBatch deleteRange(byte[] begin, byte[] end) {
+    ByteBuffer room = room(begin.length, end.length);
+    room.putInt(begin.length).putInt(RANGE - end.length).put(begin).put(end);
     return added(room);
   }
 
@@ -90,9 +110,13 @@ public final class WriteBatch {
       read.get(key);
       if (valueSize == NO_VALUE) {
         handler.delete(key);
+        continue;
+      }
+      byte[] value = new byte[valueSize <= RANGE ? RANGE - valueSize : valueSize];
+      read.get(value);
+      if (valueSize <= RANGE) {
+        handler.deleteRange(key, value);
       } else {
-        byte[] value = new byte[valueSize];
-        read.get(value);
         handler.put(key, value);
       }
     }

@@ -174,6 +174,32 @@ class DBTest {
   }
 
   @Test
+  void aBatchDeletesRanges() {
+    for (String key : List.of("a", "b", "c", "d")) {
+      db.put(bytes(key), bytes("1"));
+    }
+    WriteBatch batch = new WriteBatch().deleteRange(bytes("b"), bytes("d")).put(bytes("c"), bytes("2"));
+    List<String> ranges = new ArrayList<>();
+    batch.iterate(new WriteBatch.Handler() {
+      @Override
+      public void put(byte[] key, byte[] value) {}
+
+      @Override
+      public void delete(byte[] key) {}
+
+      @Override
+      public void deleteRange(byte[] begin, byte[] end) {
+        ranges.add(text(begin) + "-" + text(end));
+      }
+    });
+    assertEquals(List.of("b-d"), ranges);
+    db.write(batch);
+    assertEquals(List.of("a=1", "c=2", "d=1"), Databases.entries(db));
+    db.write(batch.clear().deleteRange(bytes(""), bytes("z")));
+    assertEquals(List.of(), Databases.entries(db));
+  }
+
+  @Test
   void aBatchThatAnotherThreadChangesHarmsNothing() throws InterruptedException {
     WriteBatch batch = new WriteBatch();
     Thread other = new Thread(() -> {

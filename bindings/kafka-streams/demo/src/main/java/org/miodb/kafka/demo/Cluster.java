@@ -1,0 +1,155 @@
+package org.miodb.kafka.demo;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The processes of a run: one broker and some instances, each a JVM of its own. Any thread may use it. */
+final class Cluster implements AutoCloseable {
+  private static final Pattern NUMBER = Pattern.compile("\"(\\w+)\":(\\d+)");
+
+  private final Path work;
+  private final String store;
+  private final int brokerPort = freePort();
+  private final HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+  private final List<Member> members = new ArrayList<>();
+  private Process broker;
+
+  /** An instance: its process, and where it answers. */
+  private static final class Member {
+    private final int port = freePort();
+    private volatile Process process;
+  }
+
+  Cluster(Path work, String store, int instances) {
+    this.work = work;
+    this.store = store;
+    for (int i = 0; i < instances; i++) {
+      members.add(new Member());
+    }
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new IllegalStateException("no port is free", e);
+    }
+  }
+
+  String broker() {
+    return "localhost:" + brokerPort;
+  }
+
+  int instances() {
+    return members.size();
+  }
+
+  /** A JVM of this class path; its output is a file of the work folder. */
+  private Process java(String output, int heapMegabytes, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-Xmx" + heapMegabytes + "m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+        System.getProperty("java.class.path")));
+    command.addAll(List.of(arguments));
+    return new ProcessBuilder(command).redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(work.resolve(output).toFile())).start();
+  }
+
+  /** Formats and starts a broker in KRaft mode. Returns when it answers. */
+  void startBroker() throws IOException, InterruptedException {
+    int controllerPort = freePort();
+    Path properties = work.resolve("broker.properties");
+    Files.write(properties, List.of("process.roles=broker,controller", "node.id=1",
+        "listeners=PLAINTEXT://localhost:" + brokerPort + ",CONTROLLER://localhost:" + controllerPort,
+        "advertised.listeners=PLAINTEXT://localhost:" + brokerPort,
+        "controller.listener.names=CONTROLLER", "controller.quorum.voters=1@localhost:" + controllerPort,
+        "log.dirs=" + work.resolve("broker"), "num.partitions=1", "offsets.topic.replication.factor=1",
+        "offsets.topic.num.partitions=3", "transaction.state.log.replication.factor=1", "transaction.state.log.min.isr=1",
+        "transaction.state.log.num.partitions=3", "group.initial.rebalance.delay.ms=0", "log.segment.bytes=67108864"));
+    Process format = java("broker.log", 128, "kafka.tools.StorageTool", "format", "--cluster-id", "demo-demo-demo-demo-de",
+        "--config", properties.toString());
+    if (format.waitFor() != 0) {
+      throw new IOException("the broker's storage was not formatted; see " + work.resolve("broker.log"));
+    }
+    broker = java("broker.log", 320, "kafka.Kafka", properties.toString());
+  }
+
+  void start(int instance) throws IOException {
+    Member member = members.get(instance);
+    member.process = java("instance-" + instance + ".log", 160, Instance.class.getName(), broker(),
+        work.resolve("state-" + instance).toString(), "instance-" + instance, store, Integer.toString(member.port));
+  }
+
+  /** As kill -9 does. */
+  void kill(int instance) throws InterruptedException {
+    members.get(instance).process.destroyForcibly().waitFor();
+  }
+
+  /** What an instance answers; null if it does not, or cannot now. */
+  String ask(int instance, String path) throws InterruptedException {
+    try {
+      HttpResponse<String> response = http.send(HttpRequest
+          .newBuilder(URI.create("http://localhost:" + members.get(instance).port + path)).timeout(Duration.ofSeconds(10))
+          .build(), HttpResponse.BodyHandlers.ofString());
+      return response.statusCode() == 200 ? response.body() : null;
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  /** A number of an instance's status; null if it does not answer. */
+  Long number(int instance, String name) throws InterruptedException {
+    String status = ask(instance, "/status");
+    Matcher matcher = NUMBER.matcher(status == null ? "" : status);
+    while (matcher.find()) {
+      if (matcher.group(1).equals(name)) {
+        return Long.parseLong(matcher.group(2));
+      }
+    }
+    return null;
+  }
+
+  boolean isRunning(int instance) throws InterruptedException {
+    String status = ask(instance, "/status");
+    return status != null && status.contains("\"RUNNING\"");
+  }
+
+  /** Whether the processes that should run do. */
+  boolean isAlive() {
+    return broker.isAlive() && members.stream().allMatch(member -> member.process.isAlive());
+  }
+
+  /** The tables of all instances together; null if one does not answer now. */
+  TreeMap<String, Long> tables() throws InterruptedException {
+    TreeMap<String, Long> tables = new TreeMap<>();
+    for (int i = 0; i < members.size(); i++) {
+      String dump = ask(i, "/dump");
+      if (dump == null) {
+        return null;
+      }
+      dump.lines().forEach(line -> tables.put(line.substring(0, line.indexOf('\t')),
+          Long.parseLong(line.substring(line.indexOf('\t') + 1))));
+    }
+    return tables;
+  }
+
+  /** Ends all processes. */
+  @Override
+  public void close() {
+    members.stream().filter(member -> member.process != null).forEach(member -> member.process.destroyForcibly());
+    if (broker != null) {
+      broker.destroyForcibly();
+    }
+  }
+}
