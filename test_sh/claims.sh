@@ -12,6 +12,7 @@
 #   --out=FOLDER    where the report goes; default: results/claims/TIME
 #   --db=FOLDER     databases are made in fresh folders below it and removed; default: /dev/shm, where persistent memory
 #                   is emulated
+#   --build-only    build what the experiments run, and stop
 #   --bin=FOLDER    use the programs of this build folder and build nothing
 #   --help          this text
 #
@@ -24,7 +25,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # What the experiments of the first tier run.
-targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost trace_analyzer tests.scaling.conflicts_test)
+targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost trace_analyzer tests.scaling.conflicts_test
+  miodb_static miodb_shared)
 
 tier=tires
 only=
@@ -38,7 +40,7 @@ while (($# > 0)); do
     command -v python3 >/dev/null || die "python3 is not installed; test_sh/install_deps.sh installs it"
     exec python3 "$MIODB_ROOT/tools/claims/claims.py" diff "$2" "$3"
   fi
-  take_option --list "$@"
+  take_option "--list --build-only" "$@"
   shift "$option_words"
   case $option in
     --tier) tier=$value ;;
@@ -47,21 +49,24 @@ while (($# > 0)); do
     --db) db=$value ;;
     --bin) bin=$value ;;
     --list) action=list ;;
+    --build-only) action=build ;;
     *) die "unknown option $option; see --help" ;;
   esac
 done
 
-if [[ -z $bin && $action == run ]]; then "$MIODB_ROOT/test_sh/install_deps.sh"; fi
+if [[ -z $bin && $action != list ]]; then "$MIODB_ROOT/test_sh/install_deps.sh"; fi
 command -v python3 >/dev/null || die "python3 is not installed; test_sh/install_deps.sh installs it"
 # Wrong words are refused before anything is built.
 python3 "$MIODB_ROOT/tools/claims/claims.py" list --tier="$tier" --only="$only" >/dev/null
 if [[ $action == list ]]; then exec python3 "$MIODB_ROOT/tools/claims/claims.py" list --tier="$tier" --only="$only"; fi
 
-[[ -d $db && -w $db ]] || die "--db: no writable folder $db"
-if [[ -z $out ]]; then out=results/claims/$(date -u +%Y%m%d-%H%M%S); fi
-if [[ -e $out && ! -d $out ]]; then die "--out: $out is not a folder"; fi
-if [[ -d $out && -n $(ls -A "$out") ]]; then die "--out: $out is not empty"; fi
-mkdir -p "$out" || die "--out: cannot make $out"
+if [[ $action == run ]]; then
+  [[ -d $db && -w $db ]] || die "--db: no writable folder $db"
+  if [[ -z $out ]]; then out=results/claims/$(date -u +%Y%m%d-%H%M%S); fi
+  if [[ -e $out && ! -d $out ]]; then die "--out: $out is not a folder"; fi
+  if [[ -d $out && -n $(ls -A "$out") ]]; then die "--out: $out is not empty"; fi
+  mkdir -p "$out" || die "--out: cannot make $out"
+fi
 
 if [[ -z $bin ]]; then
   bin=$MIODB_ROOT/build
@@ -69,5 +74,6 @@ if [[ -z $bin ]]; then
   if [[ $tier != tires ]]; then targets+=(companion_cost reader_cost ycsbc mutant_tests tests.db.corruption_test); fi
   build build "$(nproc)" "${targets[@]}"
 fi
+if [[ $action == build ]]; then exit 0; fi
 [[ -d $bin ]] || die "--bin: no folder $bin"
 exec python3 "$MIODB_ROOT/tools/claims/claims.py" run --tier="$tier" --only="$only" --bin="$bin" --db="$db" --out="$out"

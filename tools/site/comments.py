@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Prints a header with its comments as doxygen wants them: "// text" in front of a declaration becomes "/// text", and one
+behind it on the same line "///< text". The sources keep the plain form."""
+
+import re
+import sys
+
+BEHIND = re.compile(r'^(?P<code>.*\S.*?[;,{}]\s*)//(?P<text> .*)$')
+BEFORE = re.compile(r'^(?P<indent>\s*)//(?P<text>( .*)?)$')
+
+
+def converted(line):
+    """One line."""
+    before = BEFORE.match(line)
+    if before:
+        return '%s///%s' % (before.group('indent'), before.group('text'))
+    behind = BEHIND.match(line)
+    if behind and '"' not in behind.group('text'):
+        return '%s///<%s' % (behind.group('code'), behind.group('text'))
+    return line
+
+
+def main(path):
+    """The whole header."""
+    with open(path, encoding='utf-8') as file:
+        for line in file:
+            print(converted(line.rstrip('\n')))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1])
