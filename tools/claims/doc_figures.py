@@ -9,6 +9,7 @@ beside it, docs/measured/*.csv.
 In a document stand, in comments that no reader sees:
 
   <!-- table engines EXPERIMENT METRIC -->     a table of all benchmarks of a study that compares engines; medians
+  <!-- table labels EXPERIMENT NAME=FIGURE ... -->   a row for each command of an experiment, medians of figures as columns
   <!-- table verdicts TIER -->                 the claims of a tier with figure and verdict
   <!-- table measured NAME -->                 the rows of docs/measured/NAME.csv, whose first lines say how they came about
   <!-- /table -->                              its end; what stands between is written by this script
@@ -93,6 +94,20 @@ class Sources:
         return text + '\nCommand: `%s`; report: [%s](claims/report.html), commit %s, %d rounds.\n' % (
             self.shown(experiment['commands'][0], name), REPORT, self.report['commit'], self.experiments[name]['rounds'])
 
+    def labels(self, name, *columns):
+        """A table of medians by label of an experiment."""
+        experiment = self.report['experiments'].get(name)
+        if experiment is None:
+            raise SourceError('the report has no experiment "%s"' % name)
+        figures = [column.split('=', 1) for column in columns]
+        rows = []
+        for label in self.experiments[name]['commands']:
+            values = [experiment['figures'].get('%s|%s' % (label, figure), {}) for _, figure in figures]
+            rows.append([label] + [number(statistics.median(value.values())) if value else '' for value in values])
+        text = table([''] + [title.replace('_', ' ') for title, _ in figures], rows)
+        return text + '\nCommands: experiment *%s* in [claims.md](claims.md#experiment-%s); report: [%s](claims/report.html), ' \
+            'commit %s, %d rounds.\n' % (name, name, REPORT, self.report['commit'], self.experiments[name]['rounds'])
+
     def shown(self, command, name):
         """A command without the options that name places."""
         command = re.sub(r' --(bin|db|out) \{\w+\}', '', command)
@@ -120,7 +135,7 @@ class Sources:
     def filled(self, text):
         """A document with its figures written anew."""
         def fill_table(match):
-            kinds = {'engines': self.engines, 'verdicts': self.verdicts, 'measured': self.measured}
+            kinds = {'engines': self.engines, 'labels': self.labels, 'verdicts': self.verdicts, 'measured': self.measured}
             if match.group(2) not in kinds:
                 raise SourceError('no kind of table "%s"' % match.group(2))
             return match.group(1) + '\n' + kinds[match.group(2)](*match.group(3).split()) + '\n' + match.group(5)
