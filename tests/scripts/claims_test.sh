@@ -16,6 +16,11 @@ expect_status 0
 run python3 "$MIODB_ROOT/tools/claims/doc_figures.py" --self-test
 expect_status 0
 
+run "$MIODB_ROOT/tests/claims/container.sh" --lint
+expect_status 0
+run "$MIODB_ROOT/tools/site/links.py" --self-test
+expect_status 0
+
 run "$claims" --help
 expect_status 0
 expect_part "--tier=paper"
