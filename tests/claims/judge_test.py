@@ -64,8 +64,12 @@ class Timed(unittest.TestCase):
         self.assertEqual(judge.judge(timed('<= 2', 10), rounds(2.1, 2.19, 2.3), 3).verdict, judge.HOLDS)
 
     def test_rounds_far_apart_on_both_sides_say_nothing(self):
-        self.assertEqual(judge.judge(timed('>= 2', 0), rounds(1, 3, 4), 3).verdict, judge.UNJUDGED)
-        self.assertEqual(judge.judge(timed('>= 2', 0), rounds(1, 1, 4), 3).verdict, judge.UNJUDGED)
+        self.assertEqual(judge.judge(timed('>= 2', 0), rounds(1, 2.1, 4), 3).verdict, judge.UNJUDGED)
+        self.assertEqual(judge.judge(timed('<= 2', 0), rounds(0.5, 1.9, 3.2), 3).verdict, judge.UNJUDGED)
+
+    def test_one_round_far_off_is_left_to_the_median(self):
+        self.assertEqual(judge.judge(timed('>= 2', 0), rounds(1, 3, 4), 3).verdict, judge.HOLDS)
+        self.assertEqual(judge.judge(timed('>= 2', 0), rounds(1, 1, 4), 3).verdict, judge.FALLS)
 
     def test_rounds_far_apart_on_one_side_do(self):
         self.assertEqual(judge.judge(timed('>= 2', 0), rounds(3, 6, 9), 3).verdict, judge.HOLDS)

@@ -2,8 +2,8 @@
 
 A claim has a bar, a comparison of its figure with one number or two: ">= 2", "<= 1.25", "== 0", "in 3.6 4.0". A figure
 has one value for each round. Counted figures are held against the bar as they are, each round of them. Timed figures are
-held with their median against the bar widened by the tolerance, in percent of the bar; where the rounds lie on both
-sides of that and far apart, the machine was too noisy to tell.
+held with their median against the bar widened by the tolerance, in percent of the bar; where the rounds, but for one, lie
+on both sides of that and far apart, the machine was too noisy to tell.
 """
 
 import collections
@@ -15,7 +15,8 @@ FALLS = 'does not hold'
 UNJUDGED = 'cannot be judged here'
 VERDICTS = (HOLDS, FALLS, UNJUDGED)
 
-# Timed rounds on both sides of the bar are believed as long as they differ by no more than this share of their median.
+# Timed rounds on both sides of the bar are believed as long as they differ by no more than this share of their median. The
+# one farthest from the median is left out of that: one bad minute of the machine is what medians are for.
 WIDEST_SPREAD = 0.5
 
 Verdict = collections.namedtuple('Verdict', 'verdict value reason')
@@ -83,8 +84,9 @@ def judge_timed(values, limits, bar, tolerance):
     limits = widened(limits, tolerance)
     text = 'median %s of %d, from %s to %s; the bar is %s with %g %% of tolerance' % (
         plain(value), len(values), plain(min(values)), plain(max(values)), bar, tolerance)
-    sides = {meets(one, limits) for one in values}
-    spread = (max(values) - min(values)) / abs(value) if value else float('inf')
+    near = sorted(values, key=lambda one: abs(one - value))[:max(1, len(values) - 1)]
+    sides = {meets(one, limits) for one in near}
+    spread = (max(near) - min(near)) / abs(value) if value else float('inf')
     if len(sides) == 2 and spread > WIDEST_SPREAD:
         return Verdict(UNJUDGED, value, 'rounds lie on both sides of the bar and too far apart: ' + text)
     return Verdict(HOLDS if meets(value, limits) else FALLS, value, text)
