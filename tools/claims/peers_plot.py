@@ -14,7 +14,7 @@ import samples  # which knows where the experiments' modules are
 import plots
 import results
 
-BENCHMARKS = ('fillrandom', 'overwrite', 'readrandom', 'readmissing', 'seekrandom')
+BENCHMARKS = ('fillrandom', 'overwrite', 'readrandom', 'readwhilewriting', 'seekrandom')
 assert samples.STUDIES
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints a header with its comments as doxygen wants them: "// text" in front of a declaration becomes "/// text", and one
-behind it on the same line "///< text". The sources keep the plain form."""
+behind it on the same line "///< text". Private parts of classes, up to the brace at the first column, are hidden. The sources keep
+the plain form."""
 
 import re
 import sys
@@ -22,9 +23,16 @@ def converted(line):
 
 def main(path):
     """The whole header."""
+    hidden = False
     with open(path, encoding='utf-8') as file:
-        for line in file:
-            print(converted(line.rstrip('\n')))
+        for line in file.read().splitlines():
+            if line == ' private:':
+                print('/// \\cond')
+                hidden = True
+            elif hidden and line.startswith('}'):
+                print('/// \\endcond')
+                hidden = False
+            print(line if hidden else converted(line))
 
 
 if __name__ == '__main__':
