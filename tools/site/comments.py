@@ -9,10 +9,14 @@ import sys
 BEHIND = re.compile(r'^(?P<code>.*\S.*?[;,{}]\s*)//(?P<text> .*)$')
 BEFORE = re.compile(r'^(?P<indent>\s*)//(?P<text>( .*)?)$')
 
+RULE = '----'  # a heading between declarations, which is about none of them
+
 
 def converted(line):
     """One line."""
     before = BEFORE.match(line)
+    if before and RULE in line:
+        return line
     if before:
         return '%s///%s' % (before.group('indent'), before.group('text'))
     behind = BEHIND.match(line)
