@@ -131,8 +131,9 @@ class Sources:
             lines = file.readlines()
         notes = dict(line[2:].rstrip('\n').split(': ', 1) for line in lines if line.startswith('# '))
         rows = list(csv.reader(line for line in lines if not line.startswith('# ')))
-        return table(rows[0], rows[1:]) + '\nCommand: `%s`; figures: [measured/%s.csv](measured/%s.csv), recorded in commit %s.\n' % (
-            notes['command'], name, name, notes['commit'])
+        return table(rows[0], rows[1:]) + (
+            '\nCommand: `%s`; figures: [measured/%s.csv](measured/%s.csv), recorded in commit %s; report: %s.\n' % (
+                notes['command'], name, name, notes['commit'], notes['report'].split(';')[0]))
 
     def filled(self, text):
         """A document with its figures written anew."""
