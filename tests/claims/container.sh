@@ -59,10 +59,10 @@ command -v debootstrap >/dev/null || die "debootstrap is not installed"
 exit_on_signals
 if [[ -z $folder ]]; then
   folder=$(mktemp -d)
-  trap 'umount -q "$folder/proc" "$folder/dev/shm" "$folder/dev" || true; rm -rf --one-file-system "$folder"' EXIT
+  trap 'umount -q "$folder/proc" "$folder/dev/pts" "$folder/dev/shm" "$folder/dev" || true; rm -rf --one-file-system "$folder"' EXIT
 else
   mkdir -p "$folder"
-  trap 'umount -q "$folder/proc" "$folder/dev/shm" "$folder/dev" || true' EXIT
+  trap 'umount -q "$folder/proc" "$folder/dev/pts" "$folder/dev/shm" "$folder/dev" || true' EXIT
 fi
 
 if [[ ! -e $folder/etc/debian_version ]]; then debootstrap --variant=minbase bookworm "$folder" >"$folder.log" 2>&1; fi
@@ -74,13 +74,16 @@ for device in "null 1 3" "zero 1 5" "random 1 8" "urandom 1 9"; do
   read -ra node <<<"$device"
   mknod -m 666 "$folder/dev/${node[0]}" c "${node[1]}" "${node[2]}"
 done
+mkdir "$folder/dev/pts"
+mount -t devpts -o ptmxmode=666,newinstance devpts "$folder/dev/pts"
+ln -s pts/ptmx "$folder/dev/ptmx"
 ln -s /proc/self/fd "$folder/dev/fd"
 cp /etc/resolv.conf "$folder/etc/resolv.conf"
 
 # inside WORD...: runs in the new Debian, in the folder of WORKDIR.
 place=/
 isolated=()
-inside() { "${isolated[@]}" chroot "$folder" /usr/bin/env -i HOME=/tmp PATH="$PATH" LANG=C.UTF-8 bash -c "cd '$place' && $1"; }
+inside() { "${isolated[@]}" chroot "$folder" /usr/bin/env -i HOME=/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -c "cd '$place' && $1"; }
 
 instructions >"$folder/instructions"
 while IFS= read -r line <&3; do

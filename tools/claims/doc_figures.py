@@ -214,6 +214,13 @@ def take(folder):
     peers_plot.draw(report, os.path.join(into, 'peers.svg'))
     for name in ('report.json', 'report.html'):
         shutil.copyfile(os.path.join(folder, name), os.path.join(into, name))
+    # gnuplot leaves blanks at the ends of lines, which the tree has nowhere.
+    for name in ('peers.svg', 'report.html'):
+        with open(os.path.join(into, name), 'r+', encoding='utf-8') as file:
+            text = re.sub(r'[ \t]+$', '', file.read(), flags=re.M)
+            file.seek(0)
+            file.write(text)
+            file.truncate()
 
 
 def self_test():

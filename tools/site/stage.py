@@ -3,8 +3,8 @@
 
   stage.py ROOT STAGE
 
-All of docs/ goes there, README.md and CONTRIBUTING.md as pages, the front page, and a page that lists the decisions. Links to
-files outside of docs/ lead to the API reference, for public headers, or to a copy of the file below sources/.
+All of docs/ goes there, README.md and CONTRIBUTING.md as pages, and a page that lists the decisions. Links to files
+outside of docs/ lead to the API reference, for public headers, or to a copy of the file below sources/.
 """
 
 import glob
@@ -88,7 +88,6 @@ class Stage:
                 shutil.copyfile(path, os.path.join(self.folder, self.place_of(page)))
         for page in PAGES:
             self.add_page(page)
-        shutil.copyfile(os.path.join(self.root, 'tools', 'site', 'index.md'), os.path.join(self.folder, 'index.md'))
         lines = ['# Decisions', '', 'What was chosen over what, and why; in the order of time.', '']
         for path in sorted(glob.glob(os.path.join(docs, 'decisions', '*.md'))):
             with open(path, encoding='utf-8') as file:
