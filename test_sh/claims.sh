@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Judges the claims of README and docs: builds, runs the experiment of each claim, and says of each whether it holds, does
-# not hold, or cannot be judged on this machine, and why.
+# Judges the claims of README and docs: builds, runs the experiment of each claim, and says of each whether it holds,
+# does not hold, or cannot be judged on this machine, and why.
 #
 #   test_sh/claims.sh [options]                what two cores and 24 GiB can judge in less than half an hour
 #   test_sh/claims.sh --tier=paper             at the size of the tables in docs/benchmarks.md: hours
@@ -16,17 +16,17 @@
 #   --bin=FOLDER    use the programs of this build folder and build nothing
 #   --help          this text
 #
-# Leaves report.html, report.json, and what every program printed (raw/). docs/claims.md has the claims, docs/artifact.md
-# a way through them. Exit status: 0 no claim fell, 1 one did, 2 a wrong call, 130 interrupted; then the report has what was
-# finished.
+# Leaves report.html, report.json, and what every program printed (raw/). docs/claims.md has the claims,
+# docs/artifact.md a way through them. Exit status: 0 no claim fell, 1 one did, 2 a wrong call, 130 interrupted; then
+# the report has what was finished.
 
 set -euo pipefail
 # shellcheck source=test_sh/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # What the experiments of the first tier run.
-targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost trace_analyzer tests.scaling.conflicts_test
-  miodb_static miodb_shared)
+targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost trace_analyzer
+  tests.scaling.conflicts_test miodb_static miodb_shared)
 
 tier=tires
 only=

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the site: all documents as one set of pages with a search, the API reference from the public headers, and the last
-# committed report of the claims. Checks every link.
+# Makes the site: all documents as one set of pages with a search, the API reference from the public headers, and the
+# last committed report of the claims. Checks every link.
 #
 #   test_sh/site.sh [options]
 #
@@ -26,7 +26,9 @@ while (($# > 0)); do
   esac
 done
 [[ -n $out ]] || die "--out needs a folder"
-if [[ -e $out && ! -e $out/search/search_index.json ]]; then die "--out: $out is there and is no site; nothing was removed"; fi
+if [[ -e $out && ! -e $out/search/search_index.json ]]; then
+  die "--out: $out is there and is no site; nothing was removed"
+fi
 
 "$MIODB_ROOT/test_sh/install_deps.sh" --site
 cd "$MIODB_ROOT"

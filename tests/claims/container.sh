@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Does what the Dockerfile says without docker: a new Debian from debootstrap, the RUN lines in it with the network, then the
-# command without one. Needs root. Also where docker is, this tells whether the recipe works.
+# Does what the Dockerfile says without docker: a new Debian from debootstrap, the RUN lines in it with the network,
+# then the command without one. Needs root. Also where docker is, this tells whether the recipe works.
 #
 #   tests/claims/container.sh [options]
 #
-#   --folder=FOLDER   where the new Debian is; kept, so that a run that was cut off goes on. Default: a fresh one, removed
+#   --folder=FOLDER   where the new Debian is; kept, so that a run that was cut off goes on. Default: a fresh one,
+#                     removed
 #   --args=WORDS      options of test_sh/claims.sh; default: none, which is the first tier
 #   --build-only      stop before the command
 #   --lint            only look whether the Dockerfile has the form that this script and docker understand
@@ -57,13 +58,17 @@ if [[ $action == lint ]]; then exit 0; fi
 [[ $(id -u) == 0 ]] || die "this needs root"
 command -v debootstrap >/dev/null || die "debootstrap is not installed"
 exit_on_signals
+made=
+clean_up() {
+  umount -q "$folder/proc" "$folder/dev/pts" "$folder/dev/shm" "$folder/dev" || true
+  if [[ -n $made ]]; then rm -rf --one-file-system "$made"; fi
+}
 if [[ -z $folder ]]; then
   folder=$(mktemp -d)
-  trap 'umount -q "$folder/proc" "$folder/dev/pts" "$folder/dev/shm" "$folder/dev" || true; rm -rf --one-file-system "$folder"' EXIT
-else
-  mkdir -p "$folder"
-  trap 'umount -q "$folder/proc" "$folder/dev/pts" "$folder/dev/shm" "$folder/dev" || true' EXIT
+  made=$folder
 fi
+mkdir -p "$folder"
+trap clean_up EXIT
 
 if [[ ! -e $folder/etc/debian_version ]]; then debootstrap --variant=minbase bookworm "$folder" >"$folder.log" 2>&1; fi
 mount -t proc proc "$folder/proc"
@@ -83,7 +88,10 @@ cp /etc/resolv.conf "$folder/etc/resolv.conf"
 # inside WORD...: runs in the new Debian, in the folder of WORKDIR.
 place=/
 isolated=()
-inside() { "${isolated[@]}" chroot "$folder" /usr/bin/env -i HOME=/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -c "cd '$place' && $1"; }
+inside() {
+  "${isolated[@]}" chroot "$folder" /usr/bin/env -i HOME=/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    bash -c "cd '$place' && $1"
+}
 
 instructions >"$folder/instructions"
 while IFS= read -r line <&3; do

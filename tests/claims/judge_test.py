@@ -94,10 +94,10 @@ class Rounds(unittest.TestCase):
 
 
 class Registry(unittest.TestCase):
-    EXPERIMENT = ('[[experiment]]\nname = "e"\ncommand = "true"\nreader = "lines"\nrounds = 1\nseconds = 1\nmemory_mib = 1\n'
-                  'disk_mib = 1\n')
-    CLAIM = ('[[claim]]\nid = "c"\nstatement = "s"\nwhere = ["README.md"]\nwhy = "w"\ntier = "tires"\nexperiment = "e"\n'
-             'figure = "run|status"\nkind = "counted"\nbar = "== 0"\n')
+    EXPERIMENT = ('[[experiment]]\nname = "e"\ncommand = "true"\nreader = "lines"\nrounds = 1\nseconds = 1\n'
+                  'memory_mib = 1\ndisk_mib = 1\n')
+    CLAIM = ('[[claim]]\nid = "c"\nstatement = "s"\nwhere = ["README.md"]\nwhy = "w"\ntier = "tires"\n'
+             'experiment = "e"\nfigure = "run|status"\nkind = "counted"\nbar = "== 0"\n')
 
     def load(self, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +113,8 @@ class Registry(unittest.TestCase):
     def test_faults_are_named(self):
         good = self.EXPERIMENT + self.CLAIM
         for bad, part in ((self.EXPERIMENT, 'no claims'), (good.replace('"== 0"', '"0"'), 'no bar'),
-                          (good.replace('"tires"', '"tyres"'), 'tier'), (good.replace('experiment = "e"', 'experiment = "f"'), '"f"'),
+                          (good.replace('"tires"', '"tyres"'), 'tier'),
+                          (good.replace('experiment = "e"', 'experiment = "f"'), '"f"'),
                           (good + 'colour = "red"\n', 'unknown key'), (good + 'tolerance = 5\n', 'no tolerance'),
                           (good + self.CLAIM, 'twice'), (good.replace('why = "w"\n', ''), '"why" is missing'),
                           (good.replace('"lines"', '"eyes"'), 'reader'), (good + '[', 'a.toml')):
@@ -133,7 +134,8 @@ class Registry(unittest.TestCase):
 
 
 class Verdicts(unittest.TestCase):
-    CLAIM = {'id': 'c', 'tier': 'tires', 'figure': 'run|bad', 'over': [], 'kind': 'counted', 'bar': '== 0', 'tolerance': 0}
+    CLAIM = {'id': 'c', 'tier': 'tires', 'figure': 'run|bad', 'over': [], 'kind': 'counted', 'bar': '== 0',
+             'tolerance': 0}
 
     def test_what_was_not_run_is_not_judged(self):
         self.assertEqual(claims.verdict_of(self.CLAIM, {'rounds': 1}, None)[0].verdict, judge.UNJUDGED)
@@ -151,7 +153,8 @@ class Verdicts(unittest.TestCase):
 
     def test_lines_are_read(self):
         read = samples.Samples()
-        read.read_lines('run', 1, 'a\n1,234 passed, 5 failed\n', {'bad': r'^[\d,]+ passed, (\d+) failed$', 'good': r'^([\d,]+) passed'})
+        figures = {'bad': r'^[\d,]+ passed, (\d+) failed$', 'good': r'^([\d,]+) passed'}
+        read.read_lines('run', 1, 'a\n1,234 passed, 5 failed\n', figures)
         self.assertEqual((read.find('run|bad'), read.find('run|good')), ({'1': 5}, {'1': 1234}))
 
 

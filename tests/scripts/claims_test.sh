@@ -24,7 +24,8 @@ expect_status 0
 run "$claims" --help
 expect_status 0
 expect_part "--tier=paper"
-for words in "--tier=huge" "--only=(" "--only=nosuchclaim --bin=$bin --db=$scratch/db --out=$scratch/none" "--bogus=1"; do
+for words in "--tier=huge" "--only=(" "--only=nosuchclaim --bin=$bin --db=$scratch/db --out=$scratch/none" \
+  "--bogus=1"; do
   read -ra list <<<"$words"
   run "$claims" "${list[@]}"
   expect "$words is refused" test "$status" != 0
@@ -82,7 +83,8 @@ expect_error_part "is not empty"
 
 # Ctrl-C ends the program that runs, and leaves a report.
 program crash_explorer "echo \$\$ >$scratch/pid; exec sleep 100"
-"$claims" --only='^power-loss-adr$' --bin="$bin" --db="$scratch/db" --out="$scratch/stopped" >"$scratch/out" 2>&1 </dev/null &
+"$claims" --only='^power-loss-adr$' --bin="$bin" --db="$scratch/db" --out="$scratch/stopped" \
+  >"$scratch/out" 2>&1 </dev/null &
 child=$!
 for _ in $(seq 200); do
   if [[ -s $scratch/pid ]]; then break; fi

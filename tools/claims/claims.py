@@ -76,12 +76,13 @@ def run_claims(options, claims, experiments):
     engine = runner.Runner(options)
     outcomes = {}
     for name in names:
-        print('... %s, about %d s; %d min of all left' % (name, experiments[name]['seconds'], -(-left // 60)), flush=True)
+        seconds = experiments[name]['seconds']
+        print('... %s, about %d s; %d min of all left' % (name, seconds, -(-left // 60)), flush=True)
         try:
             outcomes[name] = engine.run(experiments[name])
         except KeyboardInterrupt:
             return outcomes, True
-        left -= experiments[name]['seconds']
+        left -= seconds
         for claim in wanted:
             if claim['experiment'] == name:
                 show(result_of(claim, experiments, outcomes[name]))
@@ -105,7 +106,8 @@ def command_run(options):
     claims, experiments = registry.load()
     wanted = registry.chosen(claims, options.tier, options.only)
     if not wanted:
-        raise registry.RegistryError('no claim of tier %s matches "%s"; --list shows them' % (options.tier, options.only))
+        raise registry.RegistryError(
+            'no claim of tier %s matches "%s"; --list shows them' % (options.tier, options.only))
     os.makedirs(options.out, exist_ok=True)
     machine = machine_record(options)
     began = time.monotonic()

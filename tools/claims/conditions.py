@@ -1,5 +1,5 @@
-"""What an experiment needs of the machine, and whether it is there. A condition is answered by a text, why it is not met,
-or by None."""
+"""What an experiment needs of the machine, and whether it is there. A condition is answered by a text, why it is not
+met, or by None."""
 
 import glob
 import os
@@ -91,8 +91,7 @@ def why_not(experiment, options):
     memory = available_memory()
     if memory is not None and memory < experiment['memory_mib'] * MIB:
         return '%d MiB of memory are free, %d are needed' % (memory // MIB, experiment['memory_mib'])
-    if free_bytes(options.db) < experiment['memory_mib'] * MIB:
-        return '%s has %d MiB free, %d are needed' % (options.db, free_bytes(options.db) // MIB, experiment['memory_mib'])
-    if free_bytes(options.out) < experiment['disk_mib'] * MIB:
-        return '%s has %d MiB free, %d are needed' % (options.out, free_bytes(options.out) // MIB, experiment['disk_mib'])
+    for folder, needed in ((options.db, experiment['memory_mib']), (options.out, experiment['disk_mib'])):
+        if free_bytes(folder) < needed * MIB:
+            return '%s has %d MiB free, %d are needed' % (folder, free_bytes(folder) // MIB, needed)
     return None

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
-"""Keeps the figures of README and docs equal to where they come from: the committed report, docs/claims/report.json, or a file
-beside it, docs/measured/*.csv.
+"""Keeps the figures of README and docs equal to where they come from: the committed report, docs/claims/report.json,
+or a file beside it, docs/measured/*.csv.
 
   doc_figures.py --check      fails where a document differs from its source, or has a table of figures without one
   doc_figures.py --write      writes the figures, and docs/claims.md, anew
-  doc_figures.py --take FOLDER   makes the report in this folder of results the committed one, draws its plot, and writes
+  doc_figures.py --take FOLDER   makes the report in this folder of results the committed one, draws its plot, and
+                                 writes
   doc_figures.py --self-test  proves on made-up documents that each kind of difference is found
 
 In a document stand, in comments that no reader sees:
 
   <!-- table engines EXPERIMENT METRIC -->     a table of all benchmarks of a study that compares engines; medians
-  <!-- table labels EXPERIMENT NAME=FIGURE ... -->   a row for each command of an experiment, medians of figures as columns
+  <!-- table labels EXPERIMENT NAME=FIGURE ... -->   a row for each command of an experiment, medians of figures as
+                                                     columns
   <!-- table verdicts TIER -->                 the claims of a tier with figure and verdict
-  <!-- table measured NAME -->                 the rows of docs/measured/NAME.csv, whose first lines say how they came about
+  <!-- table measured NAME -->                 the rows of docs/measured/NAME.csv, whose first lines say how they came
+                                               about
   <!-- /table -->                              its end; what stands between is written by this script
   <!-- = CLAIM -->1.23<!-- / -->               the figure of one claim
 """
@@ -33,6 +36,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 REPORT = 'docs/claims/report.json'
 TABLE = re.compile(r'(<!-- table (\w+)((?: \S+)*) -->\n)(.*?)(<!-- /table -->)', re.S)
 VALUE = re.compile(r'(<!-- = (\S+) -->)(.*?)(<!-- / -->)')
+FIGURE_CELL = re.compile(r'\| *[\d.,]+ *(ms|us|MiB|GiB|%)? *(\||$)')
 # Documents whose every table of figures has to have a source, and their sections that have settings instead.
 FIGURES_IN = ('docs/benchmarks.md', 'README.md')
 SETTINGS = ('Settings', 'Commands', 'Machine', 'Options that most users touch')
@@ -93,8 +97,12 @@ class Sources:
             medians = [number(statistics.median(column.values())) for column in columns]
             rows.append([parts[1].replace('#2', ', settled')] + medians + [number(statistics.median(ratios))])
         text = table(['benchmark'] + [label for _, label in ENGINES] + ['ratio'], rows)
-        return text + '\nCommand: `%s`; report: [%s](claims/report.html), commit %s, %d rounds.\n' % (
-            self.shown(experiment['commands'][0], name), REPORT, self.report['commit'], self.experiments[name]['rounds'])
+        return text + '\nCommand: `%s`; %s.\n' % (self.shown(experiment['commands'][0], name), self.origin(name))
+
+    def origin(self, name):
+        """Which report the figures of an experiment are from."""
+        return 'report: [%s](claims/report.html), commit %s, %d rounds' % (
+            REPORT, self.report['commit'], self.experiments[name]['rounds'])
 
     def labels(self, name, *columns):
         """A table of medians by label of an experiment."""
@@ -107,8 +115,8 @@ class Sources:
             values = [experiment['figures'].get('%s|%s' % (label, figure), {}) for _, figure in figures]
             rows.append([label] + [number(statistics.median(value.values())) if value else '' for value in values])
         text = table([''] + [title.replace('_', ' ') for title, _ in figures], rows)
-        return text + '\nCommands: experiment *%s* in [claims.md](claims.md#experiment-%s); report: [%s](claims/report.html), ' \
-            'commit %s, %d rounds.\n' % (name, name, REPORT, self.report['commit'], self.experiments[name]['rounds'])
+        return text + '\nCommands: experiment *%s* in [claims.md](claims.md#experiment-%s); %s.\n' % (
+            name, name, self.origin(name))
 
     def shown(self, command, name):
         """A command without the options that name places."""
@@ -117,10 +125,10 @@ class Sources:
 
     def verdicts(self, tier):
         """A table of claims."""
-        rows = [['[%s](claims.md#%s)' % (claim['id'], claim['id']), number(claim['value']), claim['bar'], claim['verdict']]
-                for claim in self.report['claims'] if claim['tier'] == tier]
-        return table(['claim', 'figure', 'bar', 'verdict'], rows) + '\nReport: [%s](claims/report.html), commit %s.\n' % (
-            REPORT, self.report['commit'])
+        rows = [['[%s](claims.md#%s)' % (claim['id'], claim['id']), number(claim['value']), claim['bar'],
+                 claim['verdict']] for claim in self.report['claims'] if claim['tier'] == tier]
+        text = table(['claim', 'figure', 'bar', 'verdict'], rows)
+        return text + '\nReport: [%s](claims/report.html), commit %s.\n' % (REPORT, self.report['commit'])
 
     def measured(self, name):
         """A table from a file."""
@@ -138,7 +146,8 @@ class Sources:
     def filled(self, text):
         """A document with its figures written anew."""
         def fill_table(match):
-            kinds = {'engines': self.engines, 'labels': self.labels, 'verdicts': self.verdicts, 'measured': self.measured}
+            kinds = {'engines': self.engines, 'labels': self.labels, 'verdicts': self.verdicts,
+                     'measured': self.measured}
             if match.group(2) not in kinds:
                 raise SourceError('no kind of table "%s"' % match.group(2))
             return match.group(1) + '\n' + kinds[match.group(2)](*match.group(3).split()) + '\n' + match.group(5)
@@ -155,15 +164,15 @@ def bare_tables(text):
     for at, line in enumerate(blanked.splitlines(), 1):
         if line.startswith('## '):
             section = line[3:]
-        if section not in SETTINGS and line.startswith('|') and re.search(r'\| *[\d.,]+ *(ms|us|MiB|GiB|%)? *(\||$)', line):
+        if section not in SETTINGS and line.startswith('|') and FIGURE_CELL.search(line):
             found.append(at)
     return found
 
 
 def documents(root):
     """README.md and the pages of docs."""
-    names = ['README.md'] + ['docs/' + name for name in sorted(os.listdir(os.path.join(root, 'docs'))) if name.endswith('.md')]
-    return [name for name in names if os.path.exists(os.path.join(root, name))]
+    pages = sorted(os.listdir(os.path.join(root, 'docs')))
+    return ['README.md'] + ['docs/' + name for name in pages if name.endswith('.md')]
 
 
 def texts_of(root, sources, claims, experiments):
@@ -234,9 +243,11 @@ def self_test():
     cases = [(good, 0), (good.replace('-->2.5<', '-->2.6<'), 1), (good.replace('| 8 |', '| 9 |'), 1),
              (good.replace('| holds |', '| does not hold |'), 1), (good + '\n## Speed\n| put | 12 |\n', 1)]
     other = dict(claim, bar='>= 3')
-    right = int(not stale_claims([claim], report)) + int(len(stale_claims([other], report)) == 1) + int(len(stale_claims([], report)) == 1)
+    right = sum(len(stale_claims(registered, report)) == wanted
+                for registered, wanted in (([claim], 0), ([other], 1), ([], 1)))
     right += sum(len(problems_of([('README.md', text, sources.filled(text))])) == wanted for text, wanted in cases)
-    for text in ('<!-- = b -->1<!-- / -->', '<!-- table engines f x -->\n<!-- /table -->', '<!-- table odd -->\n<!-- /table -->'):
+    for text in ('<!-- = b -->1<!-- / -->', '<!-- table engines f x -->\n<!-- /table -->',
+                 '<!-- table odd -->\n<!-- /table -->'):
         try:
             sources.filled(text)
         except SourceError:

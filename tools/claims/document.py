@@ -4,8 +4,8 @@ import registry
 
 HEAD = """# Claims
 
-What README and docs claim, each with the experiment that judges it. `test_sh/claims.sh` runs them; this page is written by
-`tools/claims/doc_figures.py --write` from the files of `tools/claims/registry/`, where a claim is changed or added.
+What README and docs claim, each with the experiment that judges it. `test_sh/claims.sh` runs them; this page is written
+by `tools/claims/doc_figures.py --write` from the files of `tools/claims/registry/`, where a claim is changed or added.
 [artifact.md](artifact.md) is a way through them.
 
 ```sh
@@ -15,13 +15,14 @@ test_sh/claims.sh --tier=paper         # at the size of the tables in benchmarks
 test_sh/claims.sh --diff BEFORE AFTER  # how two reports differ
 ```
 
-A verdict is one of *holds*, *does not hold*, and *cannot be judged here*, with the reason: a program, engine or device that is
-missing, too little memory, or rounds that lie on both sides of the bar and too far apart. Counted figures are held against
-their bar as they are, in every round. Timed ones are ratios to another run of the same round where that is possible; their
-median is held against the bar widened by the tolerance. The seed of a run is the number of its round.
+A verdict is one of *holds*, *does not hold*, and *cannot be judged here*, with the reason: a program, engine or
+device that is missing, too little memory, or rounds that lie on both sides of the bar and too far apart. Counted
+figures are held against their bar as they are, in every round. Timed ones are ratios to another run of the same round
+where that is possible; their median is held against the bar widened by the tolerance. The seed of a run is the number
+of its round.
 
-*Seconds, memory and disk* are those of the whole experiment on two cores, in MiB; claims that share an experiment are judged by
-the same runs.
+*Seconds, memory and disk* are those of the whole experiment on two cores, in MiB; claims that share an experiment are
+judged by the same runs.
 """
 
 TITLES = {'tires': 'Kick the tires', 'paper': 'Paper scale', 'hardware': 'Hardware'}
@@ -45,7 +46,8 @@ def figure_text(claim):
 
 def entry(claim, experiment):
     """One claim."""
-    where = ', '.join('[%s](%s)' % (path, path[5:] if path.startswith('docs/') else '../' + path) for path in claim['where'])
+    where = ', '.join('[%s](%s)' % (path, path[5:] if path.startswith('docs/') else '../' + path)
+                      for path in claim['where'])
     return '\n'.join([
         '### %s' % claim['id'], '', claim['statement'], '',
         '- Why it matters: %s' % claim['why'],
@@ -62,11 +64,12 @@ def document(claims, experiments):
     """The text of docs/claims.md."""
     parts = [HEAD]
     for tier in registry.TIERS:
-        parts.append('## %s\n\n%s.\n' % (TITLES[tier], registry.TIER_TEXTS[tier][0].upper() + registry.TIER_TEXTS[tier][1:]))
+        text = registry.TIER_TEXTS[tier]
+        parts.append('## %s\n\n%s%s.\n' % (TITLES[tier], text[0].upper(), text[1:]))
         parts += [entry(claim, experiments[claim['experiment']]) for claim in claims if claim['tier'] == tier]
     parts.append('## Experiments\n')
-    parts.append('`{bin}` is the build folder, `{db}` a fresh folder for databases, `{parent}` the folder above it, `{out}` where '
-                 'results go.\n')
+    parts.append('`{bin}` is the build folder, `{db}` a fresh folder for databases, `{parent}` the folder above it, '
+                 '`{out}` where results go.\n')
     for experiment in experiments.values():
         parts.append('### Experiment %s\n\n```\n%s\n```\n' % (experiment['name'], '\n'.join(
             ('%s: %s' % (label, command)) if len(experiment['commands']) > 1 else command

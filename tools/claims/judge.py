@@ -1,9 +1,9 @@
 """From figures to a verdict: pure functions, which read nothing and print nothing.
 
 A claim has a bar, a comparison of its figure with one number or two: ">= 2", "<= 1.25", "== 0", "in 3.6 4.0". A figure
-has one value for each round. Counted figures are held against the bar as they are, each round of them. Timed figures are
-held with their median against the bar widened by the tolerance, in percent of the bar; where the rounds, but for one, lie
-on both sides of that and far apart, the machine was too noisy to tell.
+has one value for each round. Counted figures are held against the bar as they are, each round of them. Timed figures
+are held with their median against the bar widened by the tolerance, in percent of the bar; where the rounds, but for
+one, lie on both sides of that and far apart, the machine was too noisy to tell.
 """
 
 import collections
@@ -15,8 +15,8 @@ FALLS = 'does not hold'
 UNJUDGED = 'cannot be judged here'
 VERDICTS = (HOLDS, FALLS, UNJUDGED)
 
-# Timed rounds on both sides of the bar are believed as long as they differ by no more than this share of their median. The
-# one farthest from the median is left out of that: one bad minute of the machine is what medians are for.
+# Timed rounds on both sides of the bar are believed as long as they differ by no more than this share of their median.
+# The one farthest from the median is left out of that: one bad minute of the machine is what medians are for.
 WIDEST_SPREAD = 0.5
 
 Verdict = collections.namedtuple('Verdict', 'verdict value reason')

@@ -33,7 +33,8 @@ def rows_of(figures):
 def draw(report, path):
     """The plot of a report; raises ValueError where gnuplot complains."""
     panel = results.Panel({'kind': 'bars', 'title': 'One thread, values of 1 KiB', 'xlabel': '', 'options': '',
-                           'ylabel': 'operations per second', 'benchmarks': ','.join(BENCHMARKS), 'metrics': 'ops_per_sec'},
+                           'ylabel': 'operations per second', 'benchmarks': ','.join(BENCHMARKS),
+                           'metrics': 'ops_per_sec'},
                           rows_of(report['experiments']['peers']['figures']))
     with tempfile.TemporaryDirectory() as folder:
         complaints = plots.draw(folder, [panel], 'median and range of all rounds; databases on tmpfs')

@@ -1,15 +1,16 @@
-"""Reads the claims and the experiments that they rest on, from the files of registry/, and refuses what is wrong in them.
+"""Reads the claims and the experiments that they rest on, from the files of registry/, and refuses what is wrong in
+them.
 
 A file has tables of two kinds.
 
-  [[experiment]]  name; commands, by label, or just command (labelled "run"); reader: "study" (a script of test_sh/experiments
-                  or benchmarks, which leaves data.csv), "bench" (output of db_bench), "lines" (figures, by name, are regular
-                  expressions with one group; what one matches in an output is its figure); rounds; seconds, memory_mib and
-                  disk_mib that it takes; needs: programs of the build folder, commands of the system, or conditions of
-                  conditions.py
-  [[claim]]       id; statement; where: the documents that make it; why it matters; tier; experiment; figure, and over, the
-                  figures that it is divided by: of several the one that is best for them; kind: counted or timed; bar;
-                  tolerance, in percent, of timed ones
+  [[experiment]]  name; commands, by label, or just command (labelled "run"); reader: "study" (a script of
+                  test_sh/experiments or benchmarks, which leaves data.csv), "bench" (output of db_bench), "lines"
+                  (figures, by name, are regular expressions with one group; what one matches in an output is its
+                  figure); rounds; seconds, memory_mib and disk_mib that it takes; needs: programs of the build folder,
+                  commands of the system, or conditions of conditions.py
+  [[claim]]       id; statement; where: the documents that make it; why it matters; tier; experiment; figure, and over,
+                  the figures that it is divided by: of several the one that is best for them; kind: counted or timed;
+                  bar; tolerance, in percent, of timed ones
 
 A figure is called LABEL|FIGURE (lines), LABEL|BENCHMARK|METRIC (bench), ENGINE|BENCHMARK|METRIC or
 ENGINE|SERIES|X|BENCHMARK|METRIC (study). Every label has the figures "status" and "seconds" besides.
@@ -31,7 +32,8 @@ TIER_TEXTS = {
 }
 READERS = ('study', 'bench', 'lines')
 KINDS = ('counted', 'timed')
-EXPERIMENT_KEYS = {'name', 'commands', 'command', 'reader', 'figures', 'rounds', 'seconds', 'memory_mib', 'disk_mib', 'needs'}
+EXPERIMENT_KEYS = {'name', 'commands', 'command', 'reader', 'figures', 'rounds', 'seconds', 'memory_mib', 'disk_mib',
+                   'needs'}
 CLAIM_KEYS = {'id', 'statement', 'where', 'why', 'tier', 'experiment', 'figure', 'over', 'kind', 'bar', 'tolerance'}
 OPTIONAL_KEYS = {'commands', 'command', 'figures', 'needs', 'over', 'tolerance'}
 

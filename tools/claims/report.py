@@ -54,15 +54,18 @@ def strip_plot(claim):
     left, right = place(low if least is None else least), place(high if largest is None else largest)
     dots = ''.join('<circle cx="%.1f" cy="14" r="4" fill="%s"/>' % (place(value), COLORS[claim['verdict']])
                    for value in values)
-    return ('<svg viewBox="0 0 300 28" role="img" aria-label="rounds against the bar"><rect x="%.1f" y="4" width="%.1f" '
-            'height="20" fill="#cde8dc"/><line x1="10" x2="290" y1="14" y2="14" stroke="#888"/>%s</svg>'
+    return ('<svg viewBox="0 0 300 28" role="img" aria-label="rounds against the bar">'
+            '<rect x="%.1f" y="4" width="%.1f" height="20" '
+            'fill="#cde8dc"/><line x1="10" x2="290" y1="14" y2="14" stroke="#888"/>%s</svg>'
             % (left, max(right - left, 1.5), dots))
 
 
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:#222}
 h1,h2{line-height:1.2}article{border:1px solid #ddd;border-radius:6px;padding:.7rem 1rem;margin:.8rem 0}
-article h3{margin:0 0 .3rem}.verdict{color:#fff;border-radius:4px;padding:.1rem .5rem;font-size:.85rem;white-space:nowrap}
-svg{max-width:100%;height:auto}article>svg{width:300px}code,pre{font-size:.85rem;overflow-wrap:anywhere;white-space:pre-wrap}
+article h3{margin:0 0 .3rem}
+.verdict{color:#fff;border-radius:4px;padding:.1rem .5rem;font-size:.85rem;white-space:nowrap}
+svg{max-width:100%;height:auto}article>svg{width:300px}
+code,pre{font-size:.85rem;overflow-wrap:anywhere;white-space:pre-wrap}
 dt{font-weight:600}dd{margin:0 0 .4rem}.why{color:#555}figure{margin:1rem 0;overflow-x:auto}"""
 
 
@@ -71,10 +74,12 @@ def claim_html(claim):
     return ('<article id="%s"><h3>%s <span class="verdict" style="background:%s">%s</span></h3><p>%s</p>'
             '<p class="why">%s</p>%s<p>%s</p><p><code>%s: %s%s, %s, bar %s%s</code></p></article>' % (
                 html.escape(claim['id']), html.escape(claim['id']), COLORS[claim['verdict']], claim['verdict'],
-                html.escape(claim['statement']), html.escape(claim['why']), strip_plot(claim), html.escape(claim['reason']),
+                html.escape(claim['statement']), html.escape(claim['why']), strip_plot(claim),
+                html.escape(claim['reason']),
                 html.escape(claim['experiment']), html.escape(claim['figure']),
                 html.escape(' over the best of ' + ', '.join(claim['over']) if claim['over'] else ''), claim['kind'],
-                html.escape(claim['bar']), ', tolerance %g %%' % claim['tolerance'] if claim['kind'] == 'timed' else ''))
+                html.escape(claim['bar']),
+                ', tolerance %g %%' % claim['tolerance'] if claim['kind'] == 'timed' else ''))
 
 
 def inline(svg):
@@ -86,7 +91,8 @@ def page(report, plots):
     """The page of a report; plots are texts of SVG files."""
     machine = report['machine']
     parts = ['<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Claims of MioDB</title>',
-             '<meta name="viewport" content="width=device-width,initial-scale=1"><style>%s</style></head><body>' % STYLE,
+             '<meta name="viewport" content="width=device-width,initial-scale=1">',
+             '<style>%s</style></head><body>' % STYLE,
              '<h1>Claims of MioDB</h1><p>%s</p>' % html.escape(summary(report)), '<dl>']
     for name, text in (('Commit', report['commit']), ('Date', machine.get('date_utc', '')),
                        ('CPU', '%s, %s CPUs' % (machine['cpu']['model'], machine['cpu']['count'])),

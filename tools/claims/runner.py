@@ -43,8 +43,8 @@ def end_group(child):
 
 
 def run_command(words, folder, log, seconds):
-    """(status, text) of a command in a group of its own; status None: it did not end in time. The text goes to the log as
-    well. Ctrl-C ends the command first."""
+    """(status, text) of a command in a group of its own; status None: it did not end in time. The text goes to the log
+    as well. Ctrl-C ends the command first."""
     with open(log, 'w+', encoding='utf-8', errors='replace') as output:
         output.write(shlex.join(words) + '\n')
         output.flush()
@@ -70,8 +70,8 @@ class Runner:
 
     def words(self, command, database, results, number, rounds):
         """The words of a command with its places filled in."""
-        places = {'root': self.options.root, 'bin': self.options.bin, 'db': database, 'out': results, 'round': str(number),
-                  'rounds': str(rounds), 'parent': self.options.db}
+        places = {'root': self.options.root, 'bin': self.options.bin, 'db': database, 'out': results,
+                  'round': str(number), 'rounds': str(rounds), 'parent': self.options.db}
         filled = [word.format(**places) for word in shlex.split(command)]
         if '/' in filled[0] and not filled[0].startswith('/'):
             filled[0] = os.path.join(self.options.root, filled[0])
@@ -116,7 +116,8 @@ class Runner:
         finally:
             shutil.rmtree(database, ignore_errors=True)
         if status is None:
-            outcome.unjudged = 'not finished after %d s, %d times its time' % (PATIENCE * experiment['seconds'], PATIENCE)
+            outcome.unjudged = 'not finished after %d s, %d times its time' % (
+                PATIENCE * experiment['seconds'], PATIENCE)
             return
         if experiment['reader'] == 'bench':
             outcome.samples.read_bench(label, number, text)

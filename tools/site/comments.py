@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints a header with its comments as doxygen wants them: "// text" in front of a declaration becomes "/// text", and one
-behind it on the same line "///< text". Private parts of classes, up to the brace at the first column, are hidden. The sources keep
-the plain form."""
+"""Prints a header with its comments as doxygen wants them: "// text" in front of a declaration becomes "/// text", and
+one behind it on the same line "///< text". Private parts of classes, up to the brace at the first column, are hidden.
+The sources keep the plain form."""
 
 import re
 import sys

@@ -56,7 +56,8 @@ def problem_of(link, path, pages, folder):
     target = path
     if parts.path:
         name = urllib.parse.unquote(parts.path)
-        target = os.path.normpath(os.path.join(folder if name.startswith('/') else os.path.dirname(path), name.lstrip('/')))
+        above = folder if name.startswith('/') else os.path.dirname(path)
+        target = os.path.normpath(os.path.join(above, name.lstrip('/')))
         if os.path.isdir(target):
             target = os.path.join(target, 'index.html')
         if not os.path.exists(target):
@@ -87,8 +88,9 @@ def check(folder):
 
 def self_test():
     """Small sites, each with one broken link or none."""
-    cases = [('<a href="b.html#here">', 0), ('<a href="c.html">', 1), ('<a href="b.html#there">', 1), ('<img src="x.png">', 1),
-             ('<a href="https:///x">', 1), ('<a href="odd:x">', 1), ('', 1), ('<a href="https://example.org/#x">', 0)]
+    cases = [('<a href="b.html#here">', 0), ('<a href="c.html">', 1), ('<a href="b.html#there">', 1),
+             ('<img src="x.png">', 1), ('<a href="https:///x">', 1), ('<a href="odd:x">', 1), ('', 1),
+             ('<a href="https://example.org/#x">', 0)]
     right = 0
     for text, expected in cases:
         with tempfile.TemporaryDirectory() as folder:
