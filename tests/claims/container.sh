@@ -60,7 +60,7 @@ command -v debootstrap >/dev/null || die "debootstrap is not installed"
 exit_on_signals
 made=
 clean_up() {
-  umount -q "$folder/proc" "$folder/dev/pts" "$folder/dev/shm" "$folder/dev" || true
+  umount -q -l "$folder/proc" "$folder/dev/pts" "$folder/dev/shm" "$folder/dev" || true
   if [[ -n $made ]]; then rm -rf --one-file-system "$made"; fi
 }
 if [[ -z $folder ]]; then
@@ -103,9 +103,9 @@ while IFS= read -r line <&3; do
       into=$folder$place/${paths[-1]}
       mkdir -p "$into"
       if [[ ${paths[0]} == . ]]; then
-        (cd "$MIODB_ROOT" && source_files "*" | tar -c --no-recursion -T -) | tar -x --skip-old-files -C "$into"
+        (cd "$MIODB_ROOT" && source_files "*" | tar -c --no-recursion -T -) | tar -x -C "$into"
       else
-        (cd "$MIODB_ROOT" && cp -n "${paths[@]:0:${#paths[@]}-1}" "$into")
+        (cd "$MIODB_ROOT" && cp -p "${paths[@]:0:${#paths[@]}-1}" "$into")
       fi
       ;;
     RUN) inside "$rest" ;;
