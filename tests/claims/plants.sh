@@ -44,6 +44,9 @@ exit_on_signals
 trap 'rm -rf "$scratch"' EXIT
 if [[ -z $copy ]]; then copy=$scratch/copy; fi
 mkdir -p "$copy"
+# Two of these in one copy would build each other's faults.
+exec 8<"$copy"
+flock -n 8 || die "another plants.sh works in $copy"
 
 # The sources as they are, without what the plant before changed. A file that does not differ is left alone, so that it
 # is not built again; one that does gets the time of now.
