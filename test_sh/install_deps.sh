@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what building MioDB needs and this machine does not have.
 #
-#   test_sh/install_deps.sh [--checks] [--bindings] [--print]
+#   test_sh/install_deps.sh [--checks] [--bindings] [--site] [--print]
 #
 #   --checks   also what the checks of .ci/run need (clang, clang-format, clang-tidy, shellcheck, ...)
 #   --bindings also what the Python and Java bindings need
+#   --site     also what test_sh/site.sh needs
 #   --print    print the Debian packages, one a line, and install nothing
 #   --help     this text
 #
@@ -48,7 +49,7 @@ check clang-format-14     command clang-format-14
 check clang-tidy-14       command clang-tidy-14
 check g++-aarch64-linux-gnu command aarch64-linux-gnu-g++
 check shellcheck          command shellcheck
-check valgrind            command valgrind
+extra valgrind            command valgrind
 check dpkg-dev            command dpkg-shlibdeps
 check file                command file
 check man-db              command man
@@ -58,6 +59,9 @@ bindings python3-dev      command python3-config
 bindings python3-venv     module  ensurepip
 bindings openjdk-17-jdk-headless command javac
 bindings maven            command mvn
+site mkdocs               command mkdocs
+site mkdocs-material      package mkdocs-material
+site doxygen              command doxygen
 END
 }
 
@@ -96,6 +100,7 @@ for argument in "$@"; do
   case $argument in
     --checks) groups+=" check" ;;
     --bindings) groups+=" bindings" ;;
+    --site) groups+=" site" ;;
     --print) print_only=true ;;
     *) help_or_die "$argument" ;;
   esac

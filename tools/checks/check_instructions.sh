@@ -81,16 +81,19 @@ case ${1:-} in
   '' | -*) die "usage: check_instructions.sh [--update] BUILD" ;;
   *)
     count "$1" >"$folder/counts"
-    compare "$folder/counts" || die "see above; --update records the new counts"
+    problems=()
+    compare "$folder/counts" || problems+=("see above; --update records the new counts")
     count "$1" statistics >"$folder/timed"
     join <(sort "$folder/counts") <(sort "$folder/timed") | awk '
       { printf "%-12s %6d, with statistics %6d\n", $1, $2, $3 }
       $1 ~ /^(Get|GetBuffered|Put|Next)$/ && $3 * 100 > $2 * 102 { bad = 1 }
-      END { exit bad || NR == 0 }' || die "Options::statistics costs more than 2 % of a put, a get or a step"
+      END { exit bad || NR == 0 }' || problems+=("Options::statistics costs more than 2 % of a put, a get or a step")
     count "$1" 10000 >"$folder/ranges"
     join <(sort "$folder/counts") <(sort "$folder/ranges") | awk '
       { printf "%-12s %6d, with 10,000 deleted ranges %6d\n", $1, $2, $3 }
       $3 * 100 > $2 * 120 { bad = 1 }
-      END { exit bad || NR == 0 }' || die "10,000 deleted ranges cost more than 20 % of an operation"
+      END { exit bad || NR == 0 }' || problems+=("10,000 deleted ranges cost more than 20 % of an operation")
+    # What is counted is counted before anything fails.
+    if ((${#problems[@]} > 0)); then die "$(printf '%s; ' "${problems[@]}")"; fi
     ;;
 esac

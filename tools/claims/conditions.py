@@ -1,0 +1,97 @@
+"""What an experiment needs of the machine, and whether it is there. A condition is answered by a text, why it is not
+met, or by None."""
+
+import glob
+import os
+import shutil
+import subprocess
+
+MIB = 1 << 20
+
+
+def free_bytes(folder):
+    """Bytes that can be written below a folder."""
+    return shutil.disk_usage(folder).free
+
+
+def available_memory():
+    """Bytes of memory that programs can have, or None where the system does not say."""
+    try:
+        with open('/proc/meminfo', encoding='utf-8') as file:
+            for line in file:
+                if line.startswith('MemAvailable:'):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def engine_missing(engine, options):
+    """Why db_bench cannot run an engine."""
+    program = os.path.join(options.bin, 'db_bench')
+    if not os.access(program, os.X_OK):
+        return 'no program db_bench in %s' % options.bin
+    done = subprocess.run([program, '--version'], capture_output=True, text=True, check=False)
+    return None if engine in done.stdout else 'db_bench was built without %s' % engine
+
+
+def dax_missing():
+    """Why there is no real persistent memory."""
+    if glob.glob('/sys/bus/nd/devices/namespace*'):
+        return None
+    return 'no persistent memory: no namespace of an nvdimm, real or virtual'
+
+
+def memory_node_missing():
+    """Why there is no node of slower memory. Persistent memory as RAM, and CXL memory, are nodes without CPUs."""
+    for folder in glob.glob('/sys/devices/system/node/node[0-9]*'):
+        with open(os.path.join(folder, 'cpulist'), encoding='utf-8') as file:
+            if not file.read().strip():
+                return None
+    return 'no memory node without CPUs, which is how CXL and persistent memory appear'
+
+
+def nodes_missing():
+    """Why nothing can be placed."""
+    if len(glob.glob('/sys/devices/system/node/node[0-9]*')) >= 2:
+        return None
+    return 'one NUMA node; placement needs two'
+
+
+def cpus_missing(count):
+    """Why there are too few CPUs."""
+    have = len(os.sched_getaffinity(0))
+    return None if have >= count else '%d CPUs; %d are needed' % (have, count)
+
+
+def unmet(need, options):
+    """Why this need of an experiment is not met, or None."""
+    kind, _, name = need.partition(' ')
+    if kind == 'engine':
+        return engine_missing(name, options)
+    if kind == 'program':
+        path = os.path.join(options.bin, name)
+        return None if os.access(path, os.X_OK) else 'no program %s in %s' % (name, options.bin)
+    if kind == 'command':
+        return None if shutil.which(name) else '%s is not installed' % name
+    if kind == 'cpus':
+        return cpus_missing(int(name))
+    known = {'persistent-memory': dax_missing, 'memory-node': memory_node_missing, 'nodes': nodes_missing}
+    if kind not in known:
+        raise ValueError('unknown need "%s"' % need)
+    return known[kind]()
+
+
+def why_not(experiment, options):
+    """Why an experiment cannot be run here, or None."""
+    for need in experiment['needs']:
+        reason = unmet(need, options)
+        if reason:
+            return reason
+    memory = available_memory()
+    if memory is not None and memory < experiment['memory_mib'] * MIB:
+        return '%d MiB of memory are free, %d are needed' % (memory // MIB, experiment['memory_mib'])
+    for folder, needed in ((options.db, experiment['memory_mib']), (options.out, experiment['disk_mib'])):
+        if free_bytes(folder) < needed * MIB:
+            return '%s has %d MiB free, %d are needed' % (folder, free_bytes(folder) // MIB, needed)
+    return None
