@@ -226,6 +226,7 @@ Status DBImpl::OpenParts() {
   if (s.ok()) s = store_->Keep(StoreState::kInUse);
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = recovery_->Replay();
+  if (s.ok()) workers_->ShareMemory();
   if (s.ok()) context_->pool->held()->EndOpen();
   if (s.ok()) families()->FinishDrops();
   return s;

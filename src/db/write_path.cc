@@ -419,7 +419,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     w->status = s;
     if (w == last) break;
   }
-  Throttle(body_bytes);
+  if (body_bytes > 0) Throttle(body_bytes);
 }
 
 // By the work that flushes, which a leader may wait for: so it does not wait for one. A leader that is there sees to it
@@ -431,9 +431,14 @@ bool WritePath::SealIfAsked() {
     DbLock lock(control_);
     const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
     if (!control_->error().ok() || tree_->memtable->empty() || tree_->immutables.size() >= most) return Status::OK();
-    Seal();
-    sealed = true;
-    return Status::OK();
+    const Status s = db_.WithMemory([this] {
+      control_->AssertHeld();
+      Seal();
+      return Status::OK();
+    });
+    if (!s.ok()) control_->SetError(s);  // readers may not have been told of the memtable that writes go to
+    sealed = s.ok();
+    return s;
   };
   Writer writer;
   writer.condition = &seal;                                  // a group by itself

@@ -165,6 +165,10 @@ void BackgroundThreads::Run(Work* work) {
   }
   CHECK_GT(work->running_, 0u);
   work->running_--;
+  if (work->state_ == Work::State::kWaiting && work->running_ == 0 && work->list_ == 1) {
+    waiting_[0].splice(waiting_[0].end(), waiting_[1], work->in_list_);  // nobody is at it any more
+    work->list_ = 0;
+  }
   if (work->state_ == Work::State::kLeaving) {
     if (work->running_ == 0) left_.SignalAll();
   } else if (worked || work->wakes_ != wakes) {
@@ -208,6 +212,7 @@ void BackgroundThreads::Loop() {
   DontPreemptOnWakeup();
   const MutexLock lock(&mutex_);
   while (!stopping_) {
+    if (!due_.empty()) QueueDue(NowMicros());  // also where no thread ever is without work
     if (Work* const work = Next()) {
       if (!waiting_[0].empty() || !waiting_[1].empty()) WakeThread();
       Run(work);
