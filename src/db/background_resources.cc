@@ -87,6 +87,7 @@ Status BackgroundResources::Share(Options* options, const std::string& database,
   return Status::IOError(database, "Options::shared_resources was made before fork(): only its process can use it");
 }
 
+// Pools are found by what their blocks are, and last as long as a database or one of its memtables has them.
 std::shared_ptr<BlockPool> BackgroundResources::BlocksOf(BackgroundResources* resources, size_t block_bytes, int node) {
   if (resources == nullptr) return std::make_shared<BlockPool>(block_bytes, kSpareBlocks, node);
   const MutexLock lock(&resources->mutex_);

@@ -30,6 +30,7 @@ Status Workers::Start(BackgroundStep step, int threads) {
   return s;
 }
 
+// Without threads nobody could be asked.
 void Workers::ShareMemory() {
   const size_t flush = static_cast<size_t>(BackgroundStep::kFlush);
   if (started_[flush] == nullptr) return;

@@ -40,6 +40,7 @@ BackgroundThreads::~BackgroundThreads() {
   StopThreads();
 }
 
+// Threads look at stopping_ under the mutex before they wait, so none sleeps through the signal.
 void BackgroundThreads::StopThreads() {
   std::vector<std::thread> threads;
   {
@@ -63,6 +64,7 @@ size_t BackgroundThreads::Wanted(const Work* work) const {
   return std::min(sum, most);
 }
 
+// Threads that were started before one could not be stay: the next work that joins finds them.
 Status BackgroundThreads::StartThreads(size_t count, const std::string& place) {
   CHECK(!stopping_);
   try {
@@ -107,6 +109,7 @@ void BackgroundThreads::Leave(Work* work) {
   work->state_ = Work::State::kAway;
 }
 
+// A work that is at its steps remembers the wake-up by the count, which Run compares when a step ends.
 void BackgroundThreads::Wake(Work* work) {
   const MutexLock lock(&mutex_);
   if (work->state_ == Work::State::kAway || work->state_ == Work::State::kLeaving) return;
@@ -137,6 +140,7 @@ void BackgroundThreads::WakeThread() {
   }
 }
 
+// What is due has rested, so it is in no list, and goes to the end of one.
 void BackgroundThreads::QueueDue(uint64_t now_micros) {
   while (!due_.empty() && due_.begin()->first <= now_micros) Queue(due_.begin()->second);
 }
