@@ -24,6 +24,7 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   CHECK(extent_ == nullptr && request_.copy_extent_bytes > 0);
   if (extents_left_ == 0) return false;
   extents_left_--;
+  CHECK_LE(request_.copy_extent_least, request_.copy_extent_bytes);
   const uint64_t wanted = std::max(size, request_.copy_extent_bytes);
   const uint64_t least = std::max(size, request_.copy_extent_least);
   const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);

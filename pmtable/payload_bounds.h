@@ -53,8 +53,6 @@ class PayloadBounds {
     DCHECK_EQ(EndOf(bounds_.back().begin), bounds_.back().end);
   }
 
-  size_t size() const { return bounds_.size(); }
-
   // The end of the extent that ref lies in; 0: it lies in none. Every get comes here, so there is no branch for the
   // processor to guess.
   PmRef EndOf(PmRef ref) const {

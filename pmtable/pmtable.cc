@@ -35,6 +35,29 @@ Status Corrupt(const PMTable& table, const std::string& what) {
                                                       std::to_string(table.index()->offset()) + ": " + what);
 }
 
+// Each extent of the meta block becomes a reference, unless somebody else keeps them all, and has bounds.
+Status TakePayload(Pool* pool, const TableMeta& meta, const PMTable::ClaimPayload& claim,
+                   std::vector<PayloadRef>* payload, std::vector<PayloadBounds::Bounds>* bounds) {
+  CHECK(payload->empty() && bounds->empty());
+  bounds->reserve(meta.payload.size());
+  if (claim != nullptr) payload->reserve(meta.payload.size());
+  for (const PayloadMeta& p : meta.payload) {
+    if (claim != nullptr) {
+      ExtentRef extent;
+      Status s = claim(p, &extent);
+      if (!s.ok()) return s;
+      CHECK_EQ(extent->offset(), p.offset);
+      payload->push_back({std::move(extent), p.live_bytes});
+    } else if (!pool->Readable(p.offset, p.size)) {
+      return Status::Corruption(pool->path(),
+                                "payload at offset " + std::to_string(p.offset) + " lies outside of the pool");
+    }
+    bounds->push_back({p.offset, p.end()});
+  }
+  CHECK(payload->empty() || payload->size() == bounds->size());
+  return Status::OK();
+}
+
 }  // namespace
 
 PMTable::PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {
@@ -103,34 +126,17 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
       !meta.DecodeFrom(meta_block)) {
     return Corrupt(*this, "meta block damaged");
   }
-  Status s = LoadPayload(meta, claim);
-  if (s.ok()) s = LoadInner(verify);
+  // Every reference is looked up in the bounds before it is followed, so a damaged index word leads to Corruption and
+  // never to bytes of another table or outside of the pool.
+  std::vector<PayloadBounds::Bounds> bounds;
+  Status s = TakePayload(pool_, meta, claim, &payload_, &bounds);
+  if (!s.ok()) return s;
+  payload_bounds_.Set(std::move(bounds));
+  CHECK_EQ(payload_bytes_, 0u);
+  for (const PayloadMeta& p : meta.payload) payload_bytes_ += p.live_bytes;
+  s = LoadInner(verify);
   if (s.ok()) s = LoadKeyRange(verify);
   return s;
-}
-
-// Every reference is looked up in the bounds before it is followed, so a damaged index word leads to Corruption and
-// never to bytes of another table or outside of the pool.
-Status PMTable::LoadPayload(const TableMeta& meta, const ClaimPayload& claim) {
-  CHECK(payload_.empty());
-  std::vector<PayloadBounds::Bounds> bounds;
-  bounds.reserve(meta.payload.size());
-  if (claim != nullptr) payload_.reserve(meta.payload.size());
-  for (const PayloadMeta& p : meta.payload) {
-    if (claim != nullptr) {
-      ExtentRef extent;
-      Status s = claim(p, &extent);
-      if (!s.ok()) return s;
-      CHECK_EQ(extent->offset(), p.offset);
-      payload_.push_back({std::move(extent), p.live_bytes});
-    } else if (!pool_->Readable(p.offset, p.size)) {
-      return Corrupt(*this, "payload at offset " + std::to_string(p.offset) + " lies outside of the pool");
-    }
-    bounds.push_back({p.offset, p.end()});
-    payload_bytes_ += p.live_bytes;
-  }
-  payload_bounds_.Set(std::move(bounds));
-  return Status::OK();
 }
 
 // The two keys bound the table in runs and clusters. They come from records, since the index may know only their

@@ -85,7 +85,6 @@ class PMTable {
   Slice smallest() const { return smallest_; }
   Slice largest() const { return largest_; }
   const std::vector<PayloadRef>& payload() const { return payload_; }  // by offset; none if somebody else keeps it
-  size_t payload_extents() const { return payload_bounds_.size(); }    // whoever keeps them
   const ExtentRef& index() const { return index_; }
   uint64_t payload_bytes() const { return payload_bytes_; }  // sum of the live bytes
   uint64_t memory_bytes() const;                             // DRAM: inner levels and filter
@@ -154,7 +153,6 @@ class PMTable {
   bool by_fingerprint() const { return order_.bytewise() && !has(kTableSpanning); }
 
   Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
-  Status LoadPayload(const TableMeta& meta, const ClaimPayload& claim);
   Status LoadInner(bool verify);
   Status LoadKeyRange(bool verify);
   Status Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const;

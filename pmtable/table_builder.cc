@@ -246,6 +246,7 @@ namespace {
 std::vector<PayloadBounds::Bounds> BoundsOf(const std::vector<PayloadRef>& payload) {
   std::vector<PayloadBounds::Bounds> bounds;
   bounds.reserve(payload.size());
+  CHECK(!payload.empty());  // an entry refers to a record
   for (const PayloadRef& p : payload) bounds.push_back({p.extent->offset(), p.extent->end()});
   return bounds;
 }

@@ -1,4 +1,5 @@
 #include <memory>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -131,7 +132,7 @@ miodb_sharedresources_t* miodb_sharedresources_create(int threads_of_a_kind, siz
   options.memory_of_each = memory_of_each;
   options.block_cache_bytes = block_cache_bytes;
   std::shared_ptr<miodb::SharedResources> made = miodb::NewSharedResources(options);
-  return made == nullptr ? nullptr : new miodb_sharedresources_t{std::move(made)};
+  return made == nullptr ? nullptr : new (std::nothrow) miodb_sharedresources_t{std::move(made)};
 }
 
 void miodb_sharedresources_destroy(miodb_sharedresources_t* resources) { delete resources; }

@@ -1,5 +1,6 @@
 #include "src/db/background_resources.h"
 
+#include <atomic>
 #include <exception>
 
 #include "src/db/open_sizes.h"
@@ -18,14 +19,21 @@ namespace {
 constexpr SharedResourceOptions kDefaultOptions;
 
 struct DefaultResources {
+  const ForkGuard fork_guard;
   Mutex mutex;
   std::weak_ptr<BackgroundResources> resources GUARDED_BY(mutex);
 };
 
-// Never destroyed: databases may be closed by destructors of static objects.
+// Never destroyed: databases may be closed by destructors of static objects. A child of fork() has its own, since the
+// parent's mutex may have been held by a thread that the child does not have.
 DefaultResources* Defaults() {
-  static DefaultResources* const defaults = new DefaultResources;
-  return defaults;
+  static std::atomic<DefaultResources*> defaults{nullptr};
+  DefaultResources* known = defaults.load(std::memory_order_acquire);  // acquire: pairs with the exchange
+  if (known != nullptr && !known->fork_guard.InChild()) return known;
+  auto made = std::make_unique<DefaultResources>();
+  // acq_rel: what was made is seen by whoever finds it. Another thread may have been first.
+  if (!defaults.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return known;
+  return made.release();
 }
 
 }  // namespace
@@ -50,11 +58,17 @@ BackgroundResources::BackgroundResources(const SharedResourceOptions& options)
   }
 }
 
+// In a child of fork() the threads are the parent's, and so is what they may have been at: all of it is left as it is.
+BackgroundResources::~BackgroundResources() {
+  if (!fork_guard_.InChild()) return;
+  for (auto& threads : threads_) static_cast<void>(threads.release());
+}
+
 std::shared_ptr<BackgroundResources> BackgroundResources::Default() {
   DefaultResources* const defaults = Defaults();
   const MutexLock lock(&defaults->mutex);
   std::shared_ptr<BackgroundResources> found = defaults->resources.lock();
-  if (found == nullptr || found->fork_guard_.InChild()) {
+  if (found == nullptr) {
     found = std::make_shared<BackgroundResources>(kDefaultOptions);
     defaults->resources = found;
   }
@@ -73,6 +87,7 @@ Status BackgroundResources::Share(Options* options, const std::string& database,
   return Status::IOError(database, "Options::shared_resources was made before fork(): only its process can use it");
 }
 
+// Pools are found by what their blocks are, and last as long as a database or one of its memtables has them.
 std::shared_ptr<BlockPool> BackgroundResources::BlocksOf(BackgroundResources* resources, size_t block_bytes, int node) {
   if (resources == nullptr) return std::make_shared<BlockPool>(block_bytes, kSpareBlocks, node);
   const MutexLock lock(&resources->mutex_);

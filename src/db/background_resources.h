@@ -30,6 +30,7 @@ namespace miodb {
 class BackgroundResources final : public SharedResources {
  public:
   explicit BackgroundResources(const SharedResourceOptions& options);
+  ~BackgroundResources() override;
 
   // What the options of a database name, or what all share that name none; its block cache becomes that of options
   // without one. IOError if it is the parent's, in a child of fork().

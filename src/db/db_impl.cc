@@ -131,10 +131,12 @@ bool DB::KeyMayExist(const ReadOptions&, const Slice&, std::string*, bool* value
 // ---- writes
 
 Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return write_->Put(options, key, value);
+  return write_->Update(options, kBatchPut, key, value);
 }
 
-Status DBImpl::Delete(const WriteOptions& options, const Slice& key) { return write_->Delete(options, key); }
+Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
+  return write_->Update(options, kBatchDeletion, key, Slice());
+}
 
 Status DBImpl::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
   return write_->Update(options, kBatchMerge, key, operand);

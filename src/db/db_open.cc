@@ -97,10 +97,9 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   CHECK(*db == nullptr);
   Status s = CheckOptions(options, hooks.any_sizes);
   if (!s.ok()) return s;
-  MemoryEnv* const memory_env = MemoryEnv::Of(options.env);
   MemoryEnv::Memory env_memory;
   Hooks with_memory = hooks;
-  if (memory_env != nullptr) {
+  if (MemoryEnv* const memory_env = MemoryEnv::Of(options.env)) {
     s = memory_env->PoolMemory(PoolPath(options, name), options, &env_memory);
     if (!s.ok()) return s;
     with_memory.memory = env_memory.get();
@@ -226,6 +225,7 @@ Status DBImpl::OpenParts() {
   if (s.ok()) s = store_->Keep(StoreState::kInUse);
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = recovery_->Replay();
+  if (s.ok()) workers_->ShareMemory();
   if (s.ok()) context_->pool->held()->EndOpen();
   if (s.ok()) families()->FinishDrops();
   return s;

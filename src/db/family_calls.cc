@@ -139,7 +139,8 @@ Status FamilyCalls::WriteIfUnchanged(const WriteOptions& options, WriteBatch* up
     uint64_t as_of = 0;
     const Status s = reads().read->CheckUnchanged(known, &as_of);
     if (!s.ok()) return s;
-    return write_of_calls_->WriteIf(options, updates, [&] { return reads().read->CheckUnchangedSince(known, as_of); });
+    const WriteCondition unchanged = [&] { return reads().read->CheckUnchangedSince(known, as_of); };
+    return write_of_calls_->Write(options, updates, &unchanged);
   });
 }
 

@@ -4,6 +4,7 @@
 
 namespace miodb {
 
+// An account that has not said anything takes nothing.
 void MemoryBudget::Open(Account* account, std::function<void()> ask) {
   CHECK(account != nullptr && ask != nullptr);
   const MutexLock lock(&mutex_);
@@ -20,7 +21,8 @@ void MemoryBudget::Close(Account* account) {
   used_ -= account->memtable_ + account->sealed_;
 }
 
-// A memtable that is smaller than before is another one, which nobody has asked for.
+// A memtable that is smaller than before is another one, which nobody has asked for. An empty one takes nothing, so that
+// a seal always shows.
 void MemoryBudget::Set(Account* account, uint64_t memtable, uint64_t sealed) {
   const MutexLock lock(&mutex_);
   if (accounts_.count(account) == 0) return;
@@ -33,6 +35,7 @@ void MemoryBudget::Set(Account* account, uint64_t memtable, uint64_t sealed) {
 }
 
 // What is sealed, or asked for, comes free without asking anybody else.
+// The largest ones bring it down with the fewest flushes.
 void MemoryBudget::AskTheLargest() {
   uint64_t coming = 0;
   for (const Account* const account : accounts_) {

@@ -253,7 +253,7 @@ std::string Properties::TablesText() {
       for (const TableRef& t : run->tables) {
         Append(&text,
                " %" PRIu64 ": run %" PRIu64 ", %" PRIu64 " entries, %" PRIu64 " bytes, %zu extents ['%s' .. '%s']\n",
-               t->number(), run->id, t->entries(), t->payload_bytes(), t->payload_extents(),
+               t->number(), run->id, t->entries(), t->payload_bytes(), t->payload().size(),
                Beginning(t->smallest()).c_str(), Beginning(t->largest()).c_str());
       }
     }

@@ -39,6 +39,7 @@ class ReaderDb::Families final : public FamilyHandles {
  public:
   using FamilyHandles::FamilyHandles;
 
+  // A handle that the program has stays, and says that its family is gone.
   void Follow(const std::map<uint64_t, FamilyEntry>& families) {
     const MutexLock lock(&mutex_);
     for (const auto& handle : handles_) {
@@ -56,6 +57,7 @@ class ReaderDb::Families final : public FamilyHandles {
   }
 };
 
+// What is thrown for want of memory is an error of this open, and no half-made reader is left.
 Status DB::OpenReader(const Options& options, const std::string& name, DB** dbptr) {
   DCHECK(dbptr != nullptr);
   *dbptr = nullptr;
@@ -68,6 +70,8 @@ Status DB::OpenReader(const Options& options, const std::string& name, DB** dbpt
 // A database that is open for writing has nothing newer than what reads see.
 Status DB::Refresh() { return Status::OK(); }
 
+// The files are opened by the system's calls, as the pool is, so an environment of the program's own would see nothing
+// of them.
 Status ReaderDb::Open(const Options& options, const std::string& name, std::unique_ptr<ReaderDb>* reader) {
   CHECK(*reader == nullptr);
   Status s = CheckOptions(options, false);
@@ -81,6 +85,7 @@ Status ReaderDb::Open(const Options& options, const std::string& name, std::uniq
   return s;
 }
 
+// A reader has the parts of reads, and in place of a tree the follower, which publishes what they look into.
 ReaderDb::ReaderDb(const Options& options, const std::string& name)
     : context_(std::make_unique<DbContext>(options, name, DbHooks())),
       sources_(std::make_unique<ReadSources>()),

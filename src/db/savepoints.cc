@@ -25,6 +25,7 @@ struct Savepoints::Moment {
   bool in_pool = true;   // all records up to the sequence are
 };
 
+// A name is free text, which the manifest keeps; its length has a byte there.
 Status Savepoints::CheckName(const Slice& name) {
   if (name.empty() || name.size() > kMostSavepointName) {
     return Status::InvalidArgument("name of a savepoint",
@@ -34,6 +35,8 @@ Status Savepoints::CheckName(const Slice& name) {
   return Find(name, &savepoint).ok() ? Status::InvalidArgument("savepoint " + name.ToString(), "exists") : Status::OK();
 }
 
+// The log that no table has yet, oldest first: of the memtables that wait for their flush, then of the one that is
+// written to. A chunk without a frame says nothing, and its place may still change.
 std::vector<const LogChunk*> Savepoints::FilledChunks() const {
   std::vector<MemTableRef> memtables(tree_->immutables.rbegin(), tree_->immutables.rend());
   memtables.push_back(tree_->memtable);
@@ -48,7 +51,7 @@ std::vector<const LogChunk*> Savepoints::FilledChunks() const {
 }
 
 // By the leader of a group without other writers: nobody fills a chunk meanwhile, and all that was written is
-// published.
+// published. In file mode the frames are made durable first, since the edit that names them is.
 Status Savepoints::Look(Moment* moment) {
   CHECK(moment->chunks.empty());
   {
@@ -71,6 +74,8 @@ Status Savepoints::Look(Moment* moment) {
   return s;
 }
 
+// One edit makes or drops a savepoint, so a crash leaves all of it or nothing. An edit that failed for another reason
+// than space stops writes, as any edit does: the manifest's end is not known any more.
 Status Savepoints::Apply(VersionEdit edit, const ChunkExtents& chunks) {
   DCHECK(!edit.savepoints.empty() || !edit.removed_savepoints.empty());
   DbLock lock(control_);
@@ -82,6 +87,7 @@ Status Savepoints::Apply(VersionEdit edit, const ChunkExtents& chunks) {
   return s;
 }
 
+// The tables and files of a savepoint are those of the version that the edit makes; nothing but the log has to be told.
 Status Savepoints::Name(const Slice& name, const Moment& moment) {
   DCHECK(!name.empty() && moment.sequence <= kMaxSequence);
   VersionEdit edit;
@@ -93,6 +99,8 @@ Status Savepoints::Name(const Slice& name, const Moment& moment) {
   return Apply(std::move(edit), moment.extents);
 }
 
+// Where records are in DRAM alone there is nothing in the pool that could be named, so they are flushed first; the
+// savepoint then has what was flushed, and no log.
 Status Savepoints::Create(const Slice& name) {
   const MutexLock lock(&create_mutex_);
   const std::string title = Title(name);  // no memory is asked for once the edit is durable
@@ -110,6 +118,7 @@ Status Savepoints::Create(const Slice& name) {
   return s;
 }
 
+// What nobody else refers to is free as soon as the edit is durable and the last view of the savepoint is closed.
 Status Savepoints::Drop(const Slice& name) {
   const MutexLock lock(&mutex_);
   const std::string title = Title(name);
@@ -154,6 +163,8 @@ Status Savepoints::TakeState(FrozenState* frozen, bool* all) {
   return Status::OK();
 }
 
+// A state for a checkpoint or a backup: as a savepoint, but pinned by its version and not by the manifest, so a crash
+// ends it. The second attempt is after a flush, which has left no record in DRAM alone but those of later writes.
 Status Savepoints::Freeze(FrozenState* frozen) {
   DCHECK(frozen != nullptr && frozen->version == nullptr);
   bool all = false;

@@ -135,9 +135,14 @@ uint64_t Tree::NewId() {
 
 namespace {
 
-// With its filter, and with records that are not in the pool.
+// A key touches one page of the filter.
+constexpr uint64_t kPageBytes = 4096;
+
+// With its filter, as far as it has been touched, and with records that are not in the pool. What is empty has nothing
+// that a flush would give back.
 uint64_t DramOf(const MemTable& memtable) {
-  uint64_t bytes = memtable.memory_bytes() + memtable.filter_bytes();
+  if (memtable.empty()) return 0;
+  uint64_t bytes = memtable.memory_bytes() + std::min(memtable.filter_bytes(), memtable.count() * kPageBytes);
   for (const auto& chunk : memtable.segment().chunks) {
     if (!chunk->in_pool()) bytes += chunk->capacity;
   }

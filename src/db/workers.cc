@@ -25,12 +25,17 @@ Status Workers::Start(BackgroundStep step, int threads) {
   Status s = kind->Join(work.get(), db_.name);
   if (!s.ok()) return s;
   started_[index] = std::move(work);
-  if (step == BackgroundStep::kFlush) {
-    db_.resources->budget()->Open(&db_.memory, [kind, flush = started_[index].get()] { kind->Wake(flush); });
-  }
   DbLock lock(control_);
   control_->WakeBy(step, [kind, work = started_[index].get()] { kind->Wake(work); });
   return s;
+}
+
+// Without threads nobody could be asked.
+void Workers::ShareMemory() {
+  const size_t flush = static_cast<size_t>(BackgroundStep::kFlush);
+  if (started_[flush] == nullptr) return;
+  BackgroundThreads* const kind = db_.resources->threads(BackgroundStep::kFlush);
+  db_.resources->budget()->Open(&db_.memory, [kind, work = started_[flush].get()] { kind->Wake(work); });
 }
 
 // A thread that runs a job ends it, or gives up at the next record if the job looks at closing(); none is cut off

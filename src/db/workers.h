@@ -38,6 +38,10 @@ class Workers {
   // From now on so many threads may do this kind of work at once. IOError if the system has none to give.
   Status Start(BackgroundStep step, int threads) EXCLUDES(db_mutex);
 
+  // From now on the memory budget may have the flushes seal memtables. REQUIRES: whoever writes joins the queue; that
+  // of a replay does not.
+  void ShareMemory();
+
   // Lets every thread end its piece of this database's work, and waits for that.
   void Stop() EXCLUDES(db_mutex);
 

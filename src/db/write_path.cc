@@ -21,7 +21,7 @@
 //
 //   1 Join the queue (write_queue.h); with several writers and few CPUs, when it is its turn (write_turns.h). Limits of
 //     sizes are checked before.
-//   1b With a condition (WriteIf): ask for it. The group has no other writer, and nothing is written meanwhile.
+//   1b With a condition: ask for it. The group has no other writer, and nothing is written meanwhile.
 //   2 Make room: the current log chunk has space for the frame in all but one of thousands of cases. Else take the next
 //     prepared chunk; when the memtable has its share of chunks, seal it and start a new one.
 //   3 Number the updates.
@@ -63,53 +63,35 @@ void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
   }
 }
 
-}  // namespace
-
 // What a caller waits for is all of it a put's time: the checks, the turn, the write, and what it meets on the way.
 template <typename Call>
-Status WritePath::AsPut(const Call& call) {
-  const OpTimes::Timed<TimedOp::kPut> timed(db_.statistics.times.get());
-  return db_.WithMemory(call);
+Status AsPut(DbContext& db, const Call& call) {
+  const OpTimes::Timed<TimedOp::kPut> timed(db.statistics.times.get());
+  return db.WithMemory(call);
 }
 
-Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return AsPut([&] {
-    if (Lifetimes(db_).MayGive(options)) [[unlikely]]
-      return DoUpdate(options, kBatchPut, key, value);
-    return WriteOne(options, kBatchPut, key, value, FamilyKeys::kToCheck);
-  });
-}
-
-Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
-  return AsPut([&] { return WriteOne(options, kBatchDeletion, key, Slice(), FamilyKeys::kToCheck); });
-}
-
-Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
-  return AsPut([&] { return DoUpdate(options, type, key, value); });
-}
-
-Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
-  return AsPut([&] { return DoWrite(options, updates, nullptr, FamilyKeys::kToCheck); });
-}
-
-Status WritePath::WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition) {
-  return AsPut([&] { return DoWrite(options, updates, &condition, FamilyKeys::kToCheck); });
-}
+}  // namespace
 
 // An operand is a write that reads nothing: whether it makes sense for the key's value nobody knows before a read. Nor
 // whether the key of a single deletion was put once; in a full pool that may use space as a deletion may.
-Status WritePath::DoUpdate(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
-  const uint8_t base = BaseBatchType(type);
-  if (base == kBatchMerge && !db_.MayMerge()) return NoOperator();
-  uint8_t stored_type = type;
-  Slice stored = value;
-  std::string space;
-  if (base == kBatchPut && Lifetimes(db_).MayGive(options)) [[unlikely]] {
-    Status s = Lifetimes(db_).Store(options, key, &stored_type, &stored, &space);
-    if (!s.ok()) return s;
-    DCHECK(stored_type == type || stored.size() == kExpiryBytes + value.size());
-  }
-  return WriteOne(options, stored_type, key, stored, FamilyKeys::kToCheck);
+Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
+  return AsPut(db_, [&] {
+    const uint8_t base = BaseBatchType(type);
+    if (base == kBatchMerge && !db_.MayMerge()) return NoOperator();
+    uint8_t stored_type = type;
+    Slice stored = value;
+    std::string space;
+    if (base == kBatchPut && Lifetimes(db_).MayGive(options)) [[unlikely]] {
+      Status s = Lifetimes(db_).Store(options, key, &stored_type, &stored, &space);
+      if (!s.ok()) return s;
+      DCHECK(stored_type == type || stored.size() == kExpiryBytes + value.size());
+    }
+    return WriteOne(options, stored_type, key, stored, FamilyKeys::kToCheck);
+  });
+}
+
+Status WritePath::Write(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition) {
+  return AsPut(db_, [&] { return DoWrite(options, updates, condition, FamilyKeys::kToCheck); });
 }
 
 WritePath::WritePath(DbContext& db, const Parts& parts)
@@ -419,7 +401,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     w->status = s;
     if (w == last) break;
   }
-  Throttle(body_bytes);
+  if (body_bytes > 0) Throttle(body_bytes);
 }
 
 // By the work that flushes, which a leader may wait for: so it does not wait for one. A leader that is there sees to it
@@ -431,9 +413,14 @@ bool WritePath::SealIfAsked() {
     DbLock lock(control_);
     const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
     if (!control_->error().ok() || tree_->memtable->empty() || tree_->immutables.size() >= most) return Status::OK();
-    Seal();
-    sealed = true;
-    return Status::OK();
+    const Status s = db_.WithMemory([this] {
+      control_->AssertHeld();
+      Seal();
+      return Status::OK();
+    });
+    if (!s.ok()) control_->SetError(s);  // readers may not have been told of the memtable that writes go to
+    sealed = s.ok();
+    return s;
   };
   Writer writer;
   writer.condition = &seal;                                  // a group by itself

@@ -60,20 +60,16 @@ class WritePath {
   WritePath(const WritePath&) = delete;
   WritePath& operator=(const WritePath&) = delete;
 
-  // Each returns when the write is as durable as it was asked to be and visible, or with the error that it met.
-  Status Put(const WriteOptions& options, const Slice& key, const Slice& value);
-  Status Delete(const WriteOptions& options, const Slice& key);
-  Status Write(const WriteOptions& options, WriteBatch* updates);
+  // Returns when the write is as durable as it was asked to be and visible, or with the error that it met. condition:
+  // nullptr, or asked in between two groups, in whatever thread: the write is done if it returns OK, else that is the
+  // result. It reads; a bad_alloc that it throws is an IOError. REQUIRES: it waits for no writer.
+  Status Write(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition = nullptr);
 
   // One update, of whichever family. type, key: as a batch has them (src/api/write_batch_internal.h).
   Status Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
 
   // Deletes what a column family has that was dropped, and that nobody else can write to any more.
   Status EraseFamily(const WriteOptions& options, uint32_t family);
-
-  // Write, if condition returns OK when it is asked in between two groups, in whatever thread; else what it returns.
-  // It reads; a bad_alloc that it throws is an IOError. REQUIRES: it waits for no writer.
-  Status WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition);
 
   // Asks look in between two groups, in whatever thread, with nothing being written and all that was written visible.
   // Returns what it returns. REQUIRES: it waits for no writer.
@@ -112,9 +108,6 @@ class WritePath {
   // lifetime they get, too.
   enum class FamilyKeys { kToCheck, kChecked };
 
-  template <typename Call>
-  Status AsPut(const Call& call);
-  Status DoUpdate(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
   Status WriteOne(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value, FamilyKeys marks);
   Status WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
   Status WriteMarked(const WriteOptions& options, const WriteBatch* updates, const WriteCondition* condition);

@@ -121,7 +121,6 @@ void BlockPool::Prepare(size_t count) {
 }
 
 void BlockPool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros) {
-  std::vector<char*> idle;
   {
     MutexLock lock(&mutex_);
     if (free_.empty() || taken_ != seen_taken_ || seen_micros_ == 0) {
@@ -130,10 +129,17 @@ void BlockPool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros) {
     }
     if (now_micros - std::min(now_micros, seen_micros_) < window_micros) return;
     in_use_.store(false, std::memory_order_relaxed);  // relaxed: a hint
-    idle = free_;
-    free_.clear();
   }
-  for (char* const block : idle) free(block);
+  for (;;) {
+    char* block;
+    {
+      MutexLock lock(&mutex_);
+      if (free_.empty() || taken_ != seen_taken_) return;
+      block = free_.back();
+      free_.pop_back();
+    }
+    free(block);
+  }
 }
 
 // Looks only at blocks that nobody uses: they can be touched for writing, and were made as those in use were.

@@ -156,7 +156,7 @@ Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView*
   if (GoesByChunks()) [[unlikely]]
     return GetFromChunks(key, verify, found, record);
   *found = false;
-  if (!MayHave(key)) return Status::OK();
+  if (!MayHave(key) || tree_.First() == nullptr) return Status::OK();
   return Read(tree_.Seek(key.key, key.sequence), key, verify, found, record);
 }
 
@@ -170,7 +170,7 @@ bool MemTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wan
         return true;
       }
       *found = false;
-      if (!memtable_->MayHave(key)) return true;
+      if (!memtable_->MayHave(key) || memtable_->tree_.First() == nullptr) return true;
       tree_.Start(memtable_->tree_, key.key, key.sequence);
       stage_ = Stage::kTree;
       return false;

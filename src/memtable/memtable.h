@@ -170,7 +170,7 @@ class MemTable {
   BloomFilter* Asked() const { return filter_.load(std::memory_order_acquire); }
   bool MayHave(const LookupKey& key) const {
     const BloomFilter* const filter = Asked();
-    return filter != nullptr ? filter->MayContain(key.hash) : tree_.First() != nullptr;
+    return filter == nullptr || filter->MayContain(key.hash);
   }
   Status Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 

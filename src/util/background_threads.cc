@@ -40,6 +40,7 @@ BackgroundThreads::~BackgroundThreads() {
   StopThreads();
 }
 
+// Threads look at stopping_ under the mutex before they wait, so none sleeps through the signal.
 void BackgroundThreads::StopThreads() {
   std::vector<std::thread> threads;
   {
@@ -63,6 +64,7 @@ size_t BackgroundThreads::Wanted(const Work* work) const {
   return std::min(sum, most);
 }
 
+// Threads that were started before one could not be stay: the next work that joins finds them.
 Status BackgroundThreads::StartThreads(size_t count, const std::string& place) {
   CHECK(!stopping_);
   try {
@@ -107,6 +109,7 @@ void BackgroundThreads::Leave(Work* work) {
   work->state_ = Work::State::kAway;
 }
 
+// A work that is at its steps remembers the wake-up by the count, which Run compares when a step ends.
 void BackgroundThreads::Wake(Work* work) {
   const MutexLock lock(&mutex_);
   if (work->state_ == Work::State::kAway || work->state_ == Work::State::kLeaving) return;
@@ -137,6 +140,7 @@ void BackgroundThreads::WakeThread() {
   }
 }
 
+// What is due has rested, so it is in no list, and goes to the end of one.
 void BackgroundThreads::QueueDue(uint64_t now_micros) {
   while (!due_.empty() && due_.begin()->first <= now_micros) Queue(due_.begin()->second);
 }
@@ -165,6 +169,10 @@ void BackgroundThreads::Run(Work* work) {
   }
   CHECK_GT(work->running_, 0u);
   work->running_--;
+  if (work->state_ == Work::State::kWaiting && work->running_ == 0 && work->list_ == 1) {
+    waiting_[0].splice(waiting_[0].end(), waiting_[1], work->in_list_);  // nobody is at it any more
+    work->list_ = 0;
+  }
   if (work->state_ == Work::State::kLeaving) {
     if (work->running_ == 0) left_.SignalAll();
   } else if (worked || work->wakes_ != wakes) {
@@ -208,6 +216,7 @@ void BackgroundThreads::Loop() {
   DontPreemptOnWakeup();
   const MutexLock lock(&mutex_);
   while (!stopping_) {
+    if (!due_.empty()) QueueDue(NowMicros());  // also where no thread ever is without work
     if (Work* const work = Next()) {
       if (!waiting_[0].empty() || !waiting_[1].empty()) WakeThread();
       Run(work);

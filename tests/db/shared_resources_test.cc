@@ -245,7 +245,10 @@ TEST_F(SharedResourcesTest, AChildHasThreadsOfItsOwn) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer lets no threads start in a child of a process that has had some";
 #endif
-  const std::shared_ptr<SharedResources> parents = NewSharedResources();
+  std::shared_ptr<SharedResources> parents = NewSharedResources();
+  options_.shared_resources = parents;
+  ASSERT_NE(nullptr, Open(2));  // so that it has threads
+  options_.shared_resources = nullptr;
   const std::unique_ptr<DB> db = Open(0);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -256,6 +259,7 @@ TEST_F(SharedResourcesTest, AChildHasThreadsOfItsOwn) {
     Options options = options_;
     options.shared_resources = parents;
     good = good && OpenDb(options, dir_ / "refused", &own).IsIOError();
+    parents = options.shared_resources = nullptr;  // leaves the parent's threads alone
     _exit(good ? 0 : 1);
   }
   int status = -1;

@@ -176,6 +176,56 @@ TEST(BackgroundThreadsTest, WhoHasNoThreadComesFirst) {
   for (Work* work : {&large, &blocker, &small}) threads.Leave(work);
 }
 
+// Four owners that always have something to do, and one that wakes itself from its own steps: it is not behind them for
+// ever because it had a thread when it asked for the next.
+TEST(BackgroundThreadsTest, WhoHadAThreadComesBackInTurn) {
+  BackgroundThreads threads(1);
+  std::atomic<int> asked{0};
+  BackgroundThreads* const all = &threads;
+  Work* self = nullptr;
+  Work large(
+      [&] {
+        asked++;
+        all->Wake(self);
+        return true;
+      },
+      4);
+  self = &large;
+  const auto busy = [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return true;
+  };
+  Work small[] = {{busy, 1}, {busy, 1}, {busy, 1}, {busy, 1}};
+  for (Work& work : small) ASSERT_OK(threads.Join(&work, "place"));
+  ASSERT_OK(threads.Join(&large, "place"));
+  EXPECT_TRUE(Comes([&] { return asked >= 50; }));
+  for (Work& work : small) threads.Leave(&work);
+  threads.Leave(&large);
+}
+
+// Nobody wakes it, and no thread is ever without work.
+TEST(BackgroundThreadsTest, ARestingWorkIsPolledBesideBusyOnes) {
+  BackgroundThreads threads(1);
+  std::atomic<int> asked{0};
+  Work resting(
+      [&] {
+        asked++;
+        return false;
+      },
+      1);
+  Work busy(
+      [] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return true;
+      },
+      1);
+  ASSERT_OK(threads.Join(&resting, "place"));
+  ASSERT_OK(threads.Join(&busy, "place"));
+  EXPECT_TRUE(Comes([&] { return asked >= 3; }));
+  threads.Leave(&busy);
+  threads.Leave(&resting);
+}
+
 // Wake-ups from all sides, owners that come and go: after each wake-up there is a step that began behind it.
 TEST(BackgroundThreadsTest, NoWakeUpIsLost) {
   constexpr int kOwners = 8, kRounds = 200;
