@@ -188,7 +188,10 @@ abstract class MioDBStore implements StateStore {
     }
   }
 
-  /** The offset up to which the changelog is known to be written; it has all that before it was put. */
+  /**
+   * The offset up to which the changelog is known to have what was put. A table whose changelog is its own input has what it has
+   * read of it.
+   */
   private Map<TopicPartition, Long> writtenOffsets() {
     String changelog = ((InternalProcessorContext<?, ?>) context).changelogFor(name);
     if (changelog == null || !(context instanceof RecordCollector.Supplier)) {
@@ -196,7 +199,8 @@ abstract class MioDBStore implements StateStore {
     }
     TopicPartition partition = new TopicPartition(changelog, context.taskId().partition());
     Long offset = ((RecordCollector.Supplier) context).recordCollector().offsets().get(partition);
-    return offset == null ? Map.of() : Map.of(partition, offset);
+    Long read = database.position().getPartitionPositions(changelog).get(partition.partition());
+    return offset == null && read == null ? Map.of() : Map.of(partition, offset == null ? read : offset);
   }
 
   @Override

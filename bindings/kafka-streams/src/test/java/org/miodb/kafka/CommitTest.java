@@ -142,6 +142,21 @@ class CommitTest extends StoreFixture {
   }
 
   @Test
+  void underExactlyOnceATableOverATopicKeepsWhatItHasRead() {
+    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+    MioDBKeyValueStore store = reopen();
+    TopicPartition topic = new TopicPartition("changelog", context.taskId().partition());
+    for (long offset = 7; offset < 9; offset++) {
+      context.setRecordContext(new ProcessorRecordContext(0, offset, topic.partition(), topic.topic(), new RecordHeaders()));
+      store.put(key("a"), Long.toString(offset).getBytes());
+      commitBegins();
+    }
+    store = reopen();
+    assertEquals(7, store.committedOffset(topic));
+    assertEquals("7", text(store.get(key("a"))));
+  }
+
+  @Test
   void underExactlyOnceACommitThatFailedIsForgotten() {
     properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
     MioDBKeyValueStore store = reopen();
