@@ -158,6 +158,25 @@ class Verdicts(unittest.TestCase):
         self.assertEqual((read.find('run|bad'), read.find('run|good')), ({'1': 5}, {'1': 1234}))
 
 
+class Joined(unittest.TestCase):
+    EXPERIMENTS = {'e': {'commands': {'run': 'now'}, 'rounds': 1}}
+
+    def piece(self, command, value):
+        return {'version': 1, 'commit': 'c', 'machine': {}, 'claims': [], 'seconds': 1, 'experiments': {
+            'e': {'commands': [command], 'seconds': 1, 'figures': {'run|bad': {'1': value}}}}}
+
+    def value(self, *pieces):
+        claim = dict(Verdicts.CLAIM, experiment='e')
+        return claims.joined([claim], self.EXPERIMENTS, list(pieces))['claims'][0]['value']
+
+    def test_the_last_run_of_the_same_commands_counts(self):
+        self.assertEqual(self.value(self.piece('now', 1), self.piece('now', 2)), 2)
+        self.assertEqual(self.value(self.piece('now', 1), self.piece('then', 2)), 1)
+
+    def test_without_one_nothing_is_judged(self):
+        self.assertIsNone(self.value(self.piece('then', 2)))
+
+
 class Differences(unittest.TestCase):
     def report(self, verdict, value, commit='a'):
         return {'commit': commit, 'machine': {}, 'claims': [

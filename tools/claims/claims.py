@@ -4,6 +4,8 @@
   claims.py run --tier T --only REGEX --bin FOLDER --db FOLDER --out FOLDER [--plots true|false]
   claims.py list --tier T --only REGEX
   claims.py diff BEFORE.json AFTER.json
+  claims.py join --out FOLDER REPORT.json...   one report of several, which judged pieces: of each experiment the last
+                                               that ran it as the registry has it now, judged anew from its figures
 """
 
 import argparse
@@ -63,6 +65,11 @@ def result_of(claim, experiments, outcome):
     return {**claim, 'verdict': verdict.verdict, 'value': verdict.value, 'reason': verdict.reason, 'rounds': values}
 
 
+def entry_of(outcome):
+    """The entry of an experiment in a report."""
+    return {'commands': outcome.commands, 'seconds': round(outcome.seconds), 'figures': outcome.samples.values}
+
+
 def show(result):
     """Prints one verdict."""
     print('%-22s %-30s %s' % (result['verdict'], result['id'], result['reason']), flush=True)
@@ -119,8 +126,7 @@ def command_run(options):
         'version': reports.VERSION, 'commit': first_line(['git', '-C', ROOT, 'describe', '--always', '--dirty']),
         'machine': machine, 'seconds': round(time.monotonic() - began), 'tier': options.tier, 'only': options.only,
         'claims': results,
-        'experiments': {name: {'commands': outcome.commands, 'seconds': round(outcome.seconds),
-                               'figures': outcome.samples.values} for name, outcome in outcomes.items()},
+        'experiments': {name: entry_of(outcome) for name, outcome in outcomes.items()},
     }
     write_reports(options, report, outcomes)
     asked = [result for result in results if result['id'] in ids]
@@ -150,6 +156,42 @@ def command_diff(options):
     return int(any(claim['id'] in held and claim['verdict'] == judge.FALLS for claim in after['claims']))
 
 
+def last_that_ran(name, experiment, pieces):
+    """The last report with the figures of an experiment whose commands are those of the registry, or None."""
+    for piece in reversed(pieces):
+        ran = piece['experiments'].get(name)
+        if ran and ran['figures'] and ran['commands'] == list(experiment['commands'].values()):
+            return piece
+    return None
+
+
+def joined(claims, experiments, pieces):
+    """One report of several."""
+    outcomes, origins = {}, {}
+    for name, experiment in experiments.items():
+        piece = last_that_ran(name, experiment, pieces)
+        if piece:
+            outcomes[name] = runner.Outcome()
+            outcomes[name].samples = samples.Samples(piece['experiments'][name]['figures'])
+            outcomes[name].commands = piece['experiments'][name]['commands']
+            outcomes[name].seconds = piece['experiments'][name]['seconds']
+            origins[name] = '%s, %s' % (piece['commit'], piece['machine'].get('date_utc'))
+    results = [result_of(claim, experiments, outcomes.get(claim['experiment'])) for claim in claims]
+    report = dict(pieces[-1], claims=results, pieces=origins, seconds=round(sum(o.seconds for o in outcomes.values())))
+    report['experiments'] = {name: entry_of(outcome) for name, outcome in outcomes.items()}
+    return report
+
+
+def command_join(options):
+    """Writes one report of several."""
+    claims, experiments = registry.load()
+    report = joined(claims, experiments, [reports.read_json(path) for path in options.reports])
+    os.makedirs(options.out, exist_ok=True)
+    write_reports(options, report, {})
+    print(reports.summary(report))
+    return 0
+
+
 def parse(arguments):
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -164,8 +206,11 @@ def parse(arguments):
     command = commands.add_parser('diff')
     command.add_argument('before')
     command.add_argument('after')
+    command = commands.add_parser('join')
+    command.add_argument('--out', required=True)
+    command.add_argument('reports', nargs='+')
     options = parser.parse_args(arguments)
-    if options.command != 'diff':
+    if options.command in ('run', 'list'):
         if options.tier not in registry.TIERS + ('all',):
             raise ValueError('--tier=%s is none of %s, all' % (options.tier, ', '.join(registry.TIERS)))
         try:
@@ -183,7 +228,8 @@ def main(arguments):
     for name in ('bin', 'db', 'out'):
         if hasattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
-    return {'run': command_run, 'list': command_list, 'diff': command_diff}[options.command](options)
+    commands = {'run': command_run, 'list': command_list, 'diff': command_diff, 'join': command_join}
+    return commands[options.command](options)
 
 
 if __name__ == '__main__':

@@ -5,6 +5,7 @@ import glob
 import os
 import shutil
 import subprocess
+import time
 
 MIB = 1 << 20
 
@@ -58,6 +59,25 @@ def nodes_missing():
     return 'one NUMA node; placement needs two'
 
 
+def busy_cpus(seconds=1.0):
+    """How many CPUs other programs keep busy at the moment."""
+    def ticks():
+        with open('/proc/stat', encoding='utf-8') as file:
+            fields = [int(word) for word in file.readline().split()[1:9]]
+        return sum(fields), sum(fields[3:5])  # all, idle
+    before = ticks()
+    time.sleep(seconds)
+    after = ticks()
+    passed = after[0] - before[0]
+    return (os.cpu_count() or 1) * (1 - (after[1] - before[1]) / passed) if passed > 0 else 0
+
+
+def idle_missing():
+    """Why threads would not have the CPUs for themselves."""
+    busy = busy_cpus()
+    return None if busy < 0.5 else 'other programs keep %.1f CPUs busy' % busy
+
+
 def cpus_missing(count):
     """Why there are too few CPUs."""
     have = len(os.sched_getaffinity(0))
@@ -76,7 +96,8 @@ def unmet(need, options):
         return None if shutil.which(name) else '%s is not installed' % name
     if kind == 'cpus':
         return cpus_missing(int(name))
-    known = {'persistent-memory': dax_missing, 'memory-node': memory_node_missing, 'nodes': nodes_missing}
+    known = {'idle': idle_missing, 'persistent-memory': dax_missing, 'memory-node': memory_node_missing,
+             'nodes': nodes_missing}
     if kind not in known:
         raise ValueError('unknown need "%s"' % need)
     return known[kind]()

@@ -101,8 +101,9 @@ class Sources:
 
     def origin(self, name):
         """Which report the figures of an experiment are from."""
+        commit = self.report.get('pieces', {}).get(name, self.report['commit'])
         return 'report: [%s](claims/report.html), commit %s, %d rounds' % (
-            REPORT, self.report['commit'], self.experiments[name]['rounds'])
+            REPORT, commit, self.experiments[name]['rounds'])
 
     def labels(self, name, *columns):
         """A table of medians by label of an experiment."""

@@ -99,7 +99,8 @@ def page(report, plots):
                        ('Memory', '%s MiB' % machine['memory_mib'].get('MemTotal')), ('Kernel', machine['kernel']),
                        ('Databases on', '%(type)s, %(options)s' % machine['filesystem']),
                        ('Busy before', '%s CPUs' % machine.get('busy_cpus_before')),
-                       ('Took', '%d s' % report['seconds']), ('Seeds', 'the number of the round')):
+                       ('Took', '%d s' % report['seconds']), ('Seeds', 'the number of the round')) + tuple(
+                           ('%s from' % name, origin) for name, origin in sorted(report.get('pieces', {}).items())):
         parts.append('<dt>%s</dt><dd>%s</dd>' % (name, html.escape(str(text))))
     parts.append('</dl>')
     parts += [inline(svg) for svg in plots]
