@@ -49,8 +49,9 @@ Status TakePayload(Pool* pool, const TableMeta& meta, const PMTable::ClaimPayloa
       CHECK_EQ(extent->offset(), p.offset);
       payload->push_back({std::move(extent), p.live_bytes});
     } else if (!pool->Readable(p.offset, p.size)) {
-      return Status::Corruption(pool->path(),
-                                "payload at offset " + std::to_string(p.offset) + " lies outside of the pool");
+      return Status::Corruption(pool->path(), "extent at offset " + std::to_string(p.offset) + " of " +
+                                                  std::to_string(p.size) + " bytes lies outside of the pool's " +
+                                                  std::to_string(pool->file_bytes()) + " bytes");
     }
     bounds->push_back({p.offset, p.end()});
   }
