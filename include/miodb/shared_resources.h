@@ -12,10 +12,10 @@
 // behind merges. They serve their databases in turn, one piece of work at a time, and those first that none of them
 // works for. What Options say of a database (max_background_merges, max_background_ssd_jobs) is how many may work for
 // it at once. A database that is closed waits for its own work alone.
-// What of the program runs in them (compaction filters, merge operators, comparators) must not wait for another database
-// with the same resources: all threads may be at such code. They have the CPUs and the memory policy of the thread that
-// opened the first database, unless Options name others.
-// Listeners, readers (DB::OpenReader) and MultiGet on SSD have threads of one database each, as options.h says.
+// What of the program runs in them (compaction filters, merge operators, comparators) must not wait for another
+// database with the same resources: all threads may be at such code. They have the CPUs and the memory policy of the
+// thread that opened the first database, unless Options name others. Listeners, readers (DB::OpenReader) and MultiGet
+// on SSD have threads of one database each, as options.h says.
 //
 // Ownership: shared by whoever has the pointer and by the databases, from their open to their close. Its threads start
 // with the first database that wants them and end with it. After fork() it is the parent's: what the child opens with

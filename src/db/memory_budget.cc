@@ -21,8 +21,8 @@ void MemoryBudget::Close(Account* account) {
   used_ -= account->memtable_ + account->sealed_;
 }
 
-// A memtable that is smaller than before is another one, which nobody has asked for. An empty one takes nothing, so that
-// a seal always shows.
+// A memtable that is smaller than before is another one, which nobody has asked for. An empty one takes nothing, so
+// that a seal always shows.
 void MemoryBudget::Set(Account* account, uint64_t memtable, uint64_t sealed) {
   const MutexLock lock(&mutex_);
   if (accounts_.count(account) == 0) return;

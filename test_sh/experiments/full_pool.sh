@@ -21,7 +21,7 @@ check_sizes ratios
 count=$(count_of 20000000000 1024)
 data=$((count * 1040))
 for ratio in ${ratios//,/ }; do
-  flags=(--benchmarks=fillseq,wait,overwrite,stats --num="$count" --value_size=1024 --duration="$seconds"
+  flags=("--benchmarks=fillseq,wait,overwrite,stats" --num="$count" --value_size=1024 --duration="$seconds"
     --pool_size="$((data * ratio / 100 / 4096 * 4096))" --report_interval_seconds=1
     --intervalfile=@RAW@.intervals)
   plan_bench "log in the pool" "$ratio" "$data" "${flags[@]}"

@@ -137,7 +137,7 @@ def test_the_stubs_name_what_there_is():
 def test_the_stubs_the_engine_and_the_module_have_the_same_options(path):
     header = pathlib.Path(__file__).parents[3] / 'include' / 'miodb' / 'c.h'
     # These are objects of the engine's, which the module does not offer.
-    objects = {'merge_operator', 'lifetime_policy', 'compaction_filter'}
+    objects = {'merge_operator', 'lifetime_policy', 'compaction_filter', 'shared_resources'}
     of_engine = set(re.findall(r'miodb_options_set_(\w+)\(', header.read_text())) - objects
     body = stub().split('class _Options')[1].split('class _AnyOptions')[0]
     of_stub = set(re.findall(r'^    (\w+): ', body, re.M))
