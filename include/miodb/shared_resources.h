@@ -58,7 +58,7 @@ class MIODB_EXPORT SharedResources {
   SharedResources& operator=(const SharedResources&) = delete;
   virtual ~SharedResources();
 
-  // Threads that there are now, and bytes of DRAM that memtables take.
+  // Threads that there are now, and bytes of DRAM that memtables took when they last got or gave back a log chunk.
   virtual size_t Threads() const = 0;
   virtual size_t MemoryBytes() const = 0;
 

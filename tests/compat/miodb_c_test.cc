@@ -62,7 +62,12 @@ TEST_F(MiodbCTest, DatabasesShareResources) {
   EXPECT_GE(miodb_sharedresources_threads(shared), 3u);
   char* error = nullptr;
   leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
-  leveldb_put(db_, write, "key", 3, "value", 5, &error);
+  // What memtables take is counted with each chunk of the log.
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 1000 && error == nullptr; i++) {
+    const std::string key = "key" + std::to_string(i);
+    leveldb_put(db_, write, key.data(), key.size(), value.data(), value.size(), &error);
+  }
   EXPECT_EQ(nullptr, error);
   EXPECT_GT(miodb_sharedresources_memory_bytes(shared), 0u);
   leveldb_writeoptions_destroy(write);

@@ -320,6 +320,7 @@ TEST(OptionsTableTest, HasEveryOption) {
                                   "statistics",
                                   "listeners",
                                   "lifetime_policy",
+                                  "shared_resources",
                                   "compaction_filter",
                                   "use_direct_io_for_flush_and_compaction"};
   for (const Setting& setting : OutOfRange()) tested.insert(setting.name);
