@@ -299,30 +299,14 @@ std::set<std::string> DeclaredOptions() {
 
 TEST(OptionsTableTest, HasEveryOption) {
   // Any value is right for these, or what is wrong with one is another test's.
-  std::set<std::string> tested = {"create_if_missing",
-                                  "error_if_exists",
-                                  "paranoid_checks",
-                                  "info_log",
-                                  "block_cache",
-                                  "filter_policy",
-                                  "max_file_size",
-                                  "reuse_logs",
-                                  "pool_path",
-                                  "nvm_huge_pages",
-                                  "nvm_model",
-                                  "nvm_region_search",
-                                  "wal_dir",
-                                  "wal_padding",
-                                  "ssd_path",
-                                  "use_direct_reads",
-                                  "multi_get_io_uring",
-                                  "merge_operator",
-                                  "statistics",
-                                  "listeners",
-                                  "lifetime_policy",
-                                  "shared_resources",
-                                  "compaction_filter",
-                                  "use_direct_io_for_flush_and_compaction"};
+  std::set<std::string> tested = {"create_if_missing", "error_if_exists",    "paranoid_checks",
+                                  "info_log",          "block_cache",        "filter_policy",
+                                  "max_file_size",     "reuse_logs",         "pool_path",
+                                  "nvm_huge_pages",    "nvm_model",          "nvm_region_search",
+                                  "wal_dir",           "wal_padding",        "ssd_path",
+                                  "use_direct_reads",  "multi_get_io_uring", "merge_operator",
+                                  "statistics",        "listeners",          "lifetime_policy",
+                                  "shared_resources",  "compaction_filter",  "use_direct_io_for_flush_and_compaction"};
   for (const Setting& setting : OutOfRange()) tested.insert(setting.name);
   for (const Setting& setting : EndsOfRanges()) tested.insert(setting.name);
   EXPECT_EQ(DeclaredOptions(), tested);
