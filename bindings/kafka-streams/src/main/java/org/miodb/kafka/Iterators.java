@@ -53,11 +53,10 @@ final class Iterators {
   }
 
   /** The entries whose keys another walk finds, behind a prefix; what is gone by then is passed over. */
-  static final class Found implements KeyValueIterator<Bytes, byte[]> {
+  static final class Found extends LookAhead {
     private final KeyValueIterator<Bytes, byte[]> keys;
     private final int prefixBytes;
     private final Function<byte[], byte[]> values;
-    private KeyValue<Bytes, byte[]> next;
 
     Found(KeyValueIterator<Bytes, byte[]> keys, int prefixBytes, Function<byte[], byte[]> values) {
       this.keys = keys;
@@ -66,32 +65,16 @@ final class Iterators {
     }
 
     @Override
-    public boolean hasNext() {
-      while (next == null && keys.hasNext()) {
+    KeyValue<Bytes, byte[]> find() {
+      while (keys.hasNext()) {
         byte[] found = keys.next().key.get();
         byte[] key = Arrays.copyOfRange(found, prefixBytes, found.length);
         byte[] value = values.apply(key);
-        next = value == null ? null : new KeyValue<>(Bytes.wrap(key), value);
+        if (value != null) {
+          return new KeyValue<>(Bytes.wrap(key), value);
+        }
       }
-      return next != null;
-    }
-
-    @Override
-    public KeyValue<Bytes, byte[]> next() {
-      if (!hasNext()) {
-        throw new NoSuchElementException();
-      }
-      KeyValue<Bytes, byte[]> entry = next;
-      next = null;
-      return entry;
-    }
-
-    @Override
-    public Bytes peekNextKey() {
-      if (!hasNext()) {
-        throw new NoSuchElementException();
-      }
-      return next.key;
+      return null;
     }
 
     @Override
