@@ -311,10 +311,9 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
 
 // Emptiest first frees most for each byte copied. Live bytes may exceed payload bytes a little, since sizes of large
 // records are rounded up in words; such an extent has no garbage.
-std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t start_percent, uint64_t goal_percent,
-                                    uint64_t slack, uint64_t budget) {
-  CHECK_LE(goal_percent, start_percent);
-  uint64_t used = 0, live = 0;
+std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request) {
+  CHECK_LE(request.goal_percent, request.start_percent);
+  uint64_t used = 0, live = 0, copied = 0;
   for (const ExtentUse& e : extents) {
     CHECK(e.extent != nullptr);
     used += e.payload;
@@ -322,16 +321,18 @@ std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t sta
   }
   std::vector<Extent*> result;
   // Below the slack the garbage is not worth a job, however large its part is.
-  if (used - live <= slack || used * 100 <= live * start_percent) return result;
+  if (used - live <= request.slack || used * 100 <= live * request.start_percent) return result;
   // Each extent that is picked takes its garbage out of what is used, until the goal is reached or the budget is spent.
   std::sort(extents.begin(), extents.end(), [](const ExtentUse& a, const ExtentUse& b) {
     // a.live / a.payload < b.live / b.payload, without division
     return a.live * b.payload < b.live * a.payload;
   });
   for (const ExtentUse& e : extents) {
-    if (used * 100 <= live * goal_percent || e.live >= e.payload || e.live > budget) break;
+    if (used * 100 <= live * request.goal_percent || e.live >= e.payload) break;
+    const uint64_t most = result.empty() ? std::max(request.budget, request.most) : request.budget;
+    if (copied > most || e.live > most - copied) break;
     CHECK_GE(used, live);
-    budget -= e.live;
+    copied += e.live;
     used -= e.payload - e.live;
     result.push_back(e.extent);
   }

@@ -47,7 +47,7 @@ struct PickerInput {
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; tables of the repository in jobs that take only some
   bool repository_shared = false;                   // it is busy, but only with such jobs
   bool jobs_running = false;
-  bool settle = false;
+  bool settle = false;              // everything into the repository: the owner's wish, or the scheduler's own
   uint64_t settle_date_micros = 0;  // what had expired then is to be gone
   uint64_t date_micros = 0;         // what has expired by now; 0: nothing
   bool snapshots = false;           // there are some, whose versions merges keep
@@ -70,16 +70,22 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth);
 // where the oldest of it was.
 void CheckJob(const PickerInput& input, const MergeJob& job);
 
-// Of these payload extents (each once), the ones to evacuate so that used bytes come down to goal_percent of live ones,
-// emptiest first. Nothing if they are not above start_percent, or if less than slack bytes of garbage are there. The
-// live bytes of those picked, which have to be copied, do not exceed budget.
+// What is asked of a choice of extents to evacuate.
+struct MarkRequest {
+  uint64_t start_percent = 100;  // nothing is picked unless used bytes are more, in percent of live ones
+  uint64_t goal_percent = 100;   // to which they are to come down
+  uint64_t slack = 0;            // bytes of garbage that are borne whatever their part is
+  uint64_t budget = 0;           // bytes that may be copied
+  uint64_t most = 0;             // bytes that the first extent may have to copy, if that is more
+};
+
+// Of these payload extents (each once), the ones to evacuate, emptiest first.
 struct ExtentUse {
   Extent* extent;
   uint64_t payload;
   uint64_t live;
 };
-std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t start_percent, uint64_t goal_percent,
-                                    uint64_t slack, uint64_t budget);
+std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request);
 
 }  // namespace miodb
 

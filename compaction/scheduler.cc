@@ -25,13 +25,14 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
     : repository_(repository), policy_(policy), quiet_(policy.quiet) {
   CHECK_GT(repository_, 0);
   CHECK(policy_.collection_attempts >= 0 && policy_.collection_attempts < 63);  // a budget is halved so often
-  CHECK(policy_.plenty_share > 0 && policy_.short_share > 0);
+  CHECK(policy_.plenty_share > 0 && policy_.short_share > 0 && policy_.buffer_share > 0 && policy_.copies_share > 0);
   CHECK(policy_.short_goal_percent >= 100 && policy_.short_start_percent >= policy_.short_goal_percent);
 }
 
 // ---- what runs
 
-// What runs is the scheduler's to say, so those fields of the input are set here whatever the owner put there.
+// What runs is the scheduler's to say, so those fields of the input are set here whatever the owner put there. The
+// owner may have found a reason of its own to settle.
 std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   if (trim_ != TrimState::kIdle) return std::nullopt;
   input.busy_runs = &busy_runs_;
@@ -39,14 +40,14 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.busy_tables = &busy_tables_;
   input.repository_shared = repository_shares_ > 0;
   input.jobs_running = running_ > 0;
-  input.settle = settling();
+  input.settle = input.settle || settling();
   input.settle_date_micros = settle_date_micros_;
   input.drops_blocked = merges_ == MergeState::kAllBlocked;
   input.merges_blocked = merges_blocked();
   input.collection_blocked = collections_ == CollectionState::kBlocked;
   // A quiet merge runs alone, and only where nothing waits for space. It drops garbage on its way, so collections come
   // after it.
-  const bool quietly = quiet_.MaySettle() && !settling() && running_ == 0 && !flushing() && merges_may_copy();
+  const bool quietly = quiet_.MaySettle() && !input.settle && running_ == 0 && !flushing() && merges_may_copy();
   input.collection_blocked = input.collection_blocked || quietly;
   std::optional<MergeJob> job = PickMerge(input);
   if (!job.has_value() && quietly) {
@@ -213,8 +214,7 @@ void Scheduler::EndFlush(Outcome outcome) {
 // Copies that stop half-way, in key order, leave a part of every extent behind and free none.
 std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t now_micros) const {
   if (marks_are_fresh()) return std::nullopt;
-  const bool pressed =
-      full() || f.free < f.reserve + std::max(f.capacity / policy_.short_share, policy_.short_chunks * f.chunk);
+  const bool pressed = full() || SpaceIsShort(f);
   // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they
   // wait for the space that is collected here.
   const bool on_the_way = settling() || quiet_.MaySettle() || quiet_.running();
@@ -230,9 +230,10 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   if (!marks_ && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
   // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
-  request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
+  request.most = (f.free > keep ? f.free - keep : 0) >> refusals_;
+  request.budget = pressed ? std::min(request.most, ShortBelow(f) / policy_.copies_share) : request.most;
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
-  CHECK_LE(request.budget, f.free);
+  CHECK(request.budget <= request.most && request.most <= f.free);
   return request;
 }
 

@@ -14,6 +14,7 @@
 #ifndef MIODB_COMPACTION_SCHEDULER_H_
 #define MIODB_COMPACTION_SCHEDULER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -126,17 +127,16 @@ struct SpaceFigures {
   uint64_t index_reserve = 0;   // of it, for the indexes of merges
   uint64_t payload = 0;         // that records take, with garbage
   uint64_t live = 0;            // of it, that tables refer to
+  uint64_t settled = 0;         // of it, in the repository, going by the number of entries
   uint64_t chunk = 0;           // of the log
   int amplification = 125;      // payload in percent of live that is borne
   bool buffer_is_empty = true;  // all tables are in the repository
-};
 
-// What PickEvacuation is to be asked.
-struct MarkRequest {
-  uint64_t start_percent;
-  uint64_t goal_percent;
-  uint64_t slack;
-  uint64_t budget;
+  // Of the pool, what neither the reserve nor settled data takes: it is for the log, the buffer and garbage.
+  uint64_t Slack() const { return capacity - std::min(capacity, reserve + settled); }
+
+  // What writers may use up.
+  uint64_t Left() const { return free - std::min(free, reserve); }
 };
 
 // Every figure that the scheduler decides by. Each has a test that shows what it does.
@@ -155,10 +155,18 @@ struct SchedulePolicy {
   // Space is plentiful while more than one such part of the pool is free. What nobody waits for leaves it so.
   uint64_t plenty_share = 3;
 
-  // Space is short when less than one such part of the pool, and less than so many chunks of the log, is free above
-  // the reserve: the garbage has to be found before the log stops for it.
-  uint64_t short_share = 16;
+  // Space is short when less than one such part of the slack, or less than so many chunks of the log, is free above the
+  // reserve: the garbage has to be found before the log stops for it.
+  uint64_t short_share = 4;
   uint64_t short_chunks = 4;
+
+  // Where space is short and the buffer has more than one such part of the slack, all of it goes to the repository:
+  // what its versions hide there is most of what can be had then.
+  uint64_t buffer_share = 2;
+
+  // Where space is short, the copies of one collection take at most one such part of what is short: they are given back
+  // at its end, and writers have to live on the rest until then.
+  uint64_t copies_share = 2;
 
   // Where space is short, payload in percent of its live bytes: what is above the first is collected, down to the
   // second. The gap between them makes the work of a collection worth its beginning.
@@ -196,6 +204,18 @@ class Scheduler {
   bool anything_blocked() const { return merges_blocked() || collections_ == CollectionState::kBlocked; }
 
   // ---- garbage
+
+  // Bytes above the reserve, and whether less than these are left.
+  uint64_t ShortBelow(const SpaceFigures& figures) const {
+    return std::max(figures.Slack() / policy_.short_share, policy_.short_chunks * figures.chunk);
+  }
+  bool SpaceIsShort(const SpaceFigures& figures) const { return figures.Left() < ShortBelow(figures); }
+
+  // Whether all of the buffer is to be merged into the repository for the space that this leads to.
+  bool WantsBufferMerged(const SpaceFigures& figures) const {
+    CHECK_GE(figures.live, figures.settled);
+    return SpaceIsShort(figures) && figures.live - figures.settled > figures.Slack() / policy_.buffer_share;
+  }
 
   // Nothing has ended since the marks were made: there is no use in looking at the figures.
   bool marks_are_fresh() const { return marks_ && marked_at_ == attempts_; }

@@ -26,14 +26,16 @@ uint64_t BytesOfMerges(const Persist& persist) {
 
 }  // namespace
 
-// Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, and whether
-// the SSD tier or the log's length asks for the buffer to be pushed down.
+// Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, whether the
+// want of space asks for everything to be settled, and the SSD tier or the log's length for the buffer to be pushed
+// down.
 PickerInput Merger::MakePickerInput() const {
   PickerInput input;
   input.version = tree_->versions->current();
   input.level_trigger = db_.options.level_trigger;
   input.snapshots = !tree_->snapshots.empty();
   input.date_micros = db_.WallMicros();
+  input.settle = scheduler_->WantsBufferMerged(space_->Figures());
   input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
   if (scheduler_->quiet().MaySettle()) input.quiet_bytes = space_->PlentyAbove();
   return input;
@@ -68,8 +70,7 @@ void Merger::MarkGarbage() {
     extents.push_back({extent, extent->payload_bytes(), live_bytes});
   });
   if (!scheduler_->BeginMarks(marked)) return;
-  const std::vector<Extent*> picked =
-      PickEvacuation(extents, request->start_percent, request->goal_percent, request->slack, request->budget);
+  const std::vector<Extent*> picked = PickEvacuation(extents, *request);
   for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
   for (Extent* extent : picked) extent->evacuate.store(true, std::memory_order_relaxed);
   scheduler_->EndMarks(!picked.empty());

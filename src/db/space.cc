@@ -27,8 +27,9 @@ constexpr uint64_t kScatteredBytesPerEntry = 37;
 // Chunks that stay free besides the index reserve when puts ask for log.
 constexpr uint64_t kReserveChunks = 6;
 
-// As much of the reserve is kept in one piece, in chunks.
+// As much of the reserve is kept in one piece at most: in chunks of the log, and in lists of all extents of all tables.
 constexpr uint64_t kReserveRunChunks = 8;
+constexpr uint64_t kReserveRunLists = 16;
 
 // A merge of everything leaves few tables, however many there were.
 constexpr uint64_t kTablesAfterMerge = 16;
@@ -132,6 +133,12 @@ SpaceFigures Space::Figures() const {
   figures.reserve = figures.index_reserve + ChunkReserve();
   figures.payload = tree_->versions->payload_bytes();
   figures.live = tree_->versions->payload_live_bytes();
+  const std::vector<RunRef>& repository = tree_->versions->current()->levels.back();
+  const uint64_t entries = tree_->versions->entries();
+  if (!repository.empty() && entries > 0) {
+    const double share = static_cast<double>(repository[0]->entries()) / static_cast<double>(entries);
+    figures.settled = std::min(figures.live, static_cast<uint64_t>(share * static_cast<double>(figures.live)));
+  }
   figures.chunk = db_.chunk_bytes;
   figures.amplification = db_.options.space_amplification_percent;
   figures.buffer_is_empty = tree_->versions->BufferEmpty();
@@ -206,9 +213,11 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
     DbLock lock(control_);
     leave.bytes = Reserve(demand);
     // An index that has to be cut into many small tables repeats the list of its extents in each. So a part of the
-    // reserve is kept in one piece, or there has to be more of it.
+    // reserve is kept in one piece in which that list is short, or there has to be more of it.
     if (demand == Demand::kAny && db_.pool->free_bytes() < 2 * leave.bytes + size) {
-      leave.run = std::min(IndexReserve(Demand::kAny, 0), kReserveRunChunks * db_.chunk_bytes);
+      const uint64_t list = tree_->versions->payload_references() * PMTableBuilder::kBytesPerExtent;
+      leave.run =
+          std::min({IndexReserve(Demand::kAny, 0), kReserveRunChunks * db_.chunk_bytes, kReserveRunLists * list});
     }
   }
   if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
@@ -332,15 +341,19 @@ void Space::KeepClearOfLimit() {
 // longer than they do.
 //
 // The scheduler is told before the attempt (LookForSpace), so that whatever frees space meanwhile makes its result out
-// of date, and a writer does not take the pool for full.
+// of date, and a writer does not take the pool for full. A writer that waits asks again and again: as long as nothing
+// can have changed that takes no time of what frees space.
 bool Space::PrepareChunks() {
   const uint64_t bytes = NextChunkBytes();
   size_t count;
+  uint64_t free;
   {
     DbLock lock(control_);
     KeepClearOfLimit();
     count = MissingSpares(bytes);
     if (!control_->error().ok() || control_->closing() || count == 0) return false;
+    free = db_.pool->free_bytes();
+    if (scheduler_->FullAsItIs() && free <= refused_free_) return false;
     // The reserve counts spares, not chunks on their way, so only where there is much more room than that.
     const bool edit_is_slow = db_.options.log_mode == kLogPmem && db_.pool->persist().fence_is_slow();
     const uint64_t plenty = 2 * (Reserve(Demand::kAny) + kMaxSpares * bytes);
@@ -359,6 +372,7 @@ bool Space::PrepareChunks() {
   // manifest's.
   if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
   scheduler_->FoundSpace(!s.IsNoSpace() || !spares_.empty());
+  refused_free_ = free;
   if (s.ok()) KeepChunks(&spares_, chunks);
   control_->Changed();
   control_->SignalDone();

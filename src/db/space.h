@@ -140,6 +140,7 @@ class Space {
 
   std::deque<std::unique_ptr<LogChunk>> spares_ GUARDED_BY(db_mutex);
   bool preparing_ GUARDED_BY(db_mutex) = false;
+  uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;  // bytes that were free when a chunk was last looked for
   std::atomic<uint64_t> reclaimed_at_{UINT64_MAX};
 };
 

@@ -80,10 +80,10 @@ uint64_t Tree::SegmentBytes() const {
 
 // By the size of its chunks and not by what is used of them, so that the log of one memtable has a bound whatever
 // the last chunk still has room for. Nodes count for themselves: of records of a few bytes they are the larger part.
-bool Tree::MemTableFull() const {
+bool Tree::MemTableFull(uint64_t most_log) const {
   if (memtable->empty()) return false;
   const uint64_t limit = db_.options.write_buffer_size;
-  return SegmentBytes() >= limit ||
+  return SegmentBytes() >= std::min<uint64_t>(limit, most_log) ||
          memtable->memory_bytes() >= std::max<uint64_t>(limit, kLeastBlocks * db_.blocks->block_bytes());
 }
 

@@ -46,8 +46,9 @@ class Tree : public ReadSources {
   // Has the memtable make its filter if it has had enough log to be worth one. By the leader.
   void StartFilter() REQUIRES(db_mutex);
 
-  // Whether the memtable has had its share of log or, with records that are small against their nodes, of DRAM.
-  bool MemTableFull() const REQUIRES(db_mutex);
+  // Whether the memtable has had its share of log, which is at most so many bytes, or, with records that are small
+  // against their nodes, of DRAM.
+  bool MemTableFull(uint64_t most_log) const REQUIRES(db_mutex);
 
   // The memtable becomes the newest immutable one, and another takes its place. Readers are to be told by Publish.
   // REQUIRES: it is not empty.

@@ -20,9 +20,11 @@ namespace {
 constexpr uint64_t kFramesOfAKind = 4;
 
 // A throttled leader sleeps once it owes this much, so that sleeps are few and short.
-constexpr uint64_t kThrottleStepNanos = 1000 * 1000;
+constexpr uint64_t kThrottleStepNanos = 250 * 1000;
 
-// A leader sleeps no longer than this at once, and leaves the rest, up to a most, to those after it.
+// A leader sleeps no longer than the first of these at once, or than its own write owes up to the second, and leaves
+// the rest, up to a most, to those after it.
+constexpr uint64_t kLongThrottleNanos = 1000 * 1000;
 constexpr uint64_t kLongestThrottleNanos = 20 * 1000 * 1000;
 constexpr uint64_t kMostThrottleDebtNanos = 1000 * 1000 * 1000;
 
@@ -32,12 +34,13 @@ constexpr uint64_t kLongStallMicros = 20 * 1000;
 // What a record takes as long as there is none.
 constexpr uint64_t kUsualRecordBytes = 128;
 
-// Nanoseconds that a leader waits for each KiB that it writes: up to the first as free space above the reserve goes
-// from the share of the pool, or the chunks if that is less, to nothing; the second while all sealed memtables that
-// there may be are there; the third for each run of level 0 beyond so many times level_trigger.
-constexpr uint64_t kSpaceNanos = 5000;
-constexpr uint64_t kSpaceShare = 10;
-constexpr uint64_t kSpaceChunks = 16;
+// A memtable has at most such a part of the slack of a small pool, or so many chunks: its versions hide nothing that
+// can be collected before it is flushed.
+constexpr uint64_t kMemTableShare = 16;
+constexpr uint64_t kMemTableChunks = 4;
+
+// Nanoseconds that a leader waits for each KiB that it writes, besides the pace of space: the first while all sealed
+// memtables that there may be are there, the second for each run of level 0 beyond so many times level_trigger.
 constexpr uint64_t kSealedNanos = 500;
 constexpr uint64_t kRunNanos = 100;
 constexpr size_t kManyTriggers = 4;
@@ -72,7 +75,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
 Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallClock* clock) {
   for (;;) {
     if (!control_->error().ok()) return control_->error();
-    if (tree_->MemTableFull() || (db_.memory.asked() && !tree_->memtable->empty())) {
+    if (tree_->MemTableFull(memtable_most_) || (db_.memory.asked() && !tree_->memtable->empty())) {
       if (tree_->immutables.size() < static_cast<size_t>(db_.options.max_immutable_memtables)) {
         Seal();
         continue;
@@ -232,6 +235,7 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
   DCHECK_GE(chunk->capacity, frame_bytes);
   CompleteChunk();
   LogChunk* const used = chunk.get();
+  taken_ += used->capacity;
   used->first_sequence = allocated_sequence_ + 1;
   if (GetsIndex(*used)) {
     used->capacity -= std::min(ChunkIndexRoom(used->capacity, RecordBytes()), used->capacity - frame_bytes);
@@ -262,15 +266,28 @@ void WritePath::Seal() {
 void WritePath::Throttle(uint64_t bytes) {
   const uint64_t nanos_per_kib = throttle_nanos_.load(std::memory_order_relaxed);  // relaxed: a hint
   if (nanos_per_kib == 0) return;
-  throttle_debt_ += nanos_per_kib * bytes / 1024;
+  const uint64_t own = nanos_per_kib * bytes / 1024;
+  throttle_debt_ += own;
   if (throttle_debt_ < kThrottleStepNanos) return;
   const uint64_t start = NowNanos();
-  const uint64_t pause = std::min(throttle_debt_, kLongestThrottleNanos);
+  const uint64_t pause = std::min(throttle_debt_, std::clamp(own, kLongThrottleNanos, kLongestThrottleNanos));
   std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
   throttle_debt_ = std::min(throttle_debt_ - pause, kMostThrottleDebtNanos);
   const uint64_t waited = (NowNanos() - start) / 1000;
   db_.statistics.throttle_micros.Add(waited);
   OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kStall, waited);
+}
+
+// What writers may use up: what is above the reserve, what is ready, and about what is left of the present chunk.
+uint64_t WritePath::PaceNanos(const SpaceFigures& figures) {
+  WritePace::Moment now;
+  now.micros = NowMicros();
+  now.left = figures.Left() + figures.chunk;
+  for (const auto& spare : space_->spares()) now.left += spare->capacity;
+  now.near = scheduler_->ShortBelow(figures);
+  now.taken = taken_;
+  now.at_work = scheduler_->running() > 0 || scheduler_->flushing() || !tree_->immutables.empty();
+  return pace_.Observe(now);
 }
 
 // Slows writers down as a limit comes near, so that they do not run into it at full speed. Garbage collection and
@@ -280,23 +297,22 @@ void WritePath::UpdateThrottle() {
   if (db_.resources != nullptr) {
     db_.resources->budget()->Set(&db_.memory, tree_->MemTableBytes(), tree_->SealedBytes());
   }
-  uint64_t nanos_per_kib = 0;
-  const uint64_t free = db_.pool->free_bytes();
-  const uint64_t reserve = space_->Reserve(Space::Demand::kAny);
-  const uint64_t left = free > reserve ? free - reserve : 0;
-  const uint64_t near = std::min(db_.pool->capacity() / kSpaceShare, kSpaceChunks * db_.chunk_bytes);
-  if (left < near) nanos_per_kib += kSpaceNanos * (near - left) / near;
+  const SpaceFigures figures = space_->Figures();
+  const bool space_is_short = scheduler_->SpaceIsShort(figures);
+  memtable_most_ = std::max(figures.Slack() / kMemTableShare, kMemTableChunks * figures.chunk);
   if (db_.events != nullptr) {
-    db_.events->NoteSpace(left < near ? SpaceLevel::kNearLimit : SpaceLevel::kEnough, free, db_.pool->capacity());
+    db_.events->NoteSpace(space_is_short ? SpaceLevel::kNearLimit : SpaceLevel::kEnough, figures.free,
+                          figures.capacity);
   }
+  uint64_t nanos_per_kib = PaceNanos(figures);
   const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
   if (most > 1 && tree_->immutables.size() >= most) nanos_per_kib += kSealedNanos;
   const size_t runs = tree_->versions->current()->levels[0].size();
   const size_t many = kManyTriggers * static_cast<size_t>(db_.options.level_trigger);
   if (runs > many) nanos_per_kib += kRunNanos * (runs - many);
-  nanos_per_kib += tier_->ThrottleNanos(left);
+  nanos_per_kib += tier_->ThrottleNanos(figures.Left());
   throttle_nanos_.store(nanos_per_kib, std::memory_order_relaxed);  // relaxed: a hint to the leader
-  if (nanos_per_kib == 0) return;
+  if (nanos_per_kib == 0 && !space_is_short) return;
   control_->Wake(BackgroundStep::kMerge);
   control_->Wake(BackgroundStep::kSsd);
 }
