@@ -115,6 +115,7 @@ class World {
 
   // One thing that threads of the background would do. False if there is nothing.
   bool Work() {
+    space_varies_ = false;
     scheduler_.Check();
     if (running_.empty() && !flushing_ && !StartMerge() && !StartDrain()) {
       if (unflushed_ == 0 || !scheduler_.MayFlush()) return false;
@@ -247,6 +248,7 @@ class World {
     PickerInput input;
     input.version = MakeItsVersion();
     input.level_trigger = trigger_;
+    input.settle = space_varies_ && random_.OneIn(16);
     input.quiet_bytes = UINT64_MAX;
     std::optional<MergeJob> job = scheduler_.NextMerge(input);
     if (!job.has_value()) {
@@ -346,6 +348,7 @@ class World {
   uint64_t written_at_ = 0;  // the last of them
   bool disturbed_ = false;   // one came since a quiet merge began
   bool flushing_ = false;
+  bool space_varies_ = true;  // it may be short at any moment of a history, so that all is to be settled
   int settling_ = 0;
   uint64_t settles_before_ = 0;
   uint64_t unflushed_ = 0;

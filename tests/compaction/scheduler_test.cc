@@ -157,7 +157,7 @@ TEST_F(SchedulerTest, WhereSpaceIsShortLessGarbageIsBorne) {
   SpaceFigures figures = Figures(policy_.short_start_percent + 1);
   EXPECT_FALSE(Marks(figures).has_value());
   figures.reserve = 10 * kMiB;
-  figures.free = figures.reserve + figures.capacity / policy_.short_share;
+  figures.free = figures.reserve + figures.Slack() / policy_.short_share;
   EXPECT_FALSE(Marks(figures).has_value());
   figures.free--;
   ASSERT_TRUE(Marks(figures).has_value());
@@ -179,10 +179,43 @@ TEST_F(SchedulerTest, CopiesLeaveSpaceForTheLog) {
   figures.index_reserve = 7 * kMiB;
   const uint64_t above = figures.free - figures.index_reserve;
   EXPECT_EQ(above - policy_.copies_leave_chunks * figures.chunk, Marks(figures)->budget);
+  EXPECT_EQ(Marks(figures)->most, Marks(figures)->budget);
   scheduler_.FoundSpace(false);
-  EXPECT_EQ(above - figures.chunk, Marks(figures)->budget) << "nothing else is left to free space with";
+  EXPECT_EQ(above - figures.chunk, Marks(figures)->most) << "nothing else is left to free space with";
   figures.free = kMiB;
-  EXPECT_EQ(0u, Marks(figures)->budget);
+  EXPECT_EQ(0u, Marks(figures)->most);
+}
+
+TEST_F(SchedulerTest, WhereSpaceIsShortCopiesLeaveWritersSomeOfIt) {
+  SpaceFigures figures = Figures(200);
+  figures.free = figures.Slack() / policy_.short_share - 1;
+  EXPECT_EQ(figures.Slack() / policy_.short_share / policy_.copies_share, Marks(figures)->budget);
+  EXPECT_LT(Marks(figures)->budget, Marks(figures)->most);
+  figures.free /= 2 * policy_.copies_share;
+  EXPECT_EQ(Marks(figures)->budget, Marks(figures)->most) << "it cannot be more than there is";
+}
+
+// Slack is what neither the reserve nor settled data takes.
+TEST_F(SchedulerTest, WhereSpaceIsShortALargeBufferGoesToTheRepository) {
+  SpaceFigures figures = Figures(100);
+  figures.reserve = 100 * kMiB;
+  figures.settled = 500 * kMiB;
+  EXPECT_EQ(400 * kMiB, figures.Slack());
+  figures.live = figures.settled + figures.Slack() / policy_.buffer_share + 1;
+  figures.free = figures.reserve + figures.Slack() / policy_.short_share;
+  EXPECT_FALSE(scheduler_.WantsBufferMerged(figures)) << "there is space";
+  figures.free--;
+  EXPECT_TRUE(scheduler_.WantsBufferMerged(figures));
+  figures.live--;
+  EXPECT_FALSE(scheduler_.WantsBufferMerged(figures)) << "the buffer is small";
+  PickerInput input;
+  input.version = MakeVersion({{1}, {}, {}});
+  EXPECT_FALSE(scheduler_.NextMerge(input).has_value());
+  input.settle = true;
+  const std::optional<MergeJob> job = scheduler_.NextMerge(input);
+  ASSERT_TRUE(job.has_value());
+  EXPECT_EQ(MergeKind::kSettle, job->kind);
+  EXPECT_EQ(1u, job->inputs.size());
 }
 
 TEST_F(SchedulerTest, MarksAreMadeAnewOnlyAfterSomethingHasEnded) {
