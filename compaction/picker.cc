@@ -328,9 +328,7 @@ std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, const MarkRe
     return a.live * b.payload < b.live * a.payload;
   });
   for (const ExtentUse& e : extents) {
-    if (used * 100 <= live * request.goal_percent || e.live >= e.payload) break;
-    const uint64_t most = result.empty() ? std::max(request.budget, request.most) : request.budget;
-    if (copied > most || e.live > most - copied) break;
+    if (used * 100 <= live * request.goal_percent || e.live >= e.payload || e.live > request.budget - copied) break;
     CHECK_GE(used, live);
     copied += e.live;
     used -= e.payload - e.live;

@@ -76,7 +76,6 @@ struct MarkRequest {
   uint64_t goal_percent = 100;   // to which they are to come down
   uint64_t slack = 0;            // bytes of garbage that are borne whatever their part is
   uint64_t budget = 0;           // bytes that may be copied
-  uint64_t most = 0;             // bytes that the first extent may have to copy, if that is more
 };
 
 // Of these payload extents (each once), the ones to evacuate, emptiest first.

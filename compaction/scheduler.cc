@@ -230,10 +230,10 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   if (!marks_ && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
   // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
-  request.most = (f.free > keep ? f.free - keep : 0) >> refusals_;
-  request.budget = pressed ? std::min(request.most, ShortBelow(f) / policy_.copies_share) : request.most;
+  request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
+  if (pressed && !full()) request.budget = std::min(request.budget, ShortBelow(f) / policy_.copies_share);
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
-  CHECK(request.budget <= request.most && request.most <= f.free);
+  CHECK_LE(request.budget, f.free);
   return request;
 }
 

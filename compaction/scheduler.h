@@ -165,7 +165,7 @@ struct SchedulePolicy {
   uint64_t buffer_share = 2;
 
   // Where space is short, the copies of one collection take at most one such part of what is short: they are given back
-  // at its end, and writers have to live on the rest until then.
+  // at its end, and writers have to live on the rest until then. In a full pool nobody does.
   uint64_t copies_share = 2;
 
   // Where space is short, payload in percent of its live bytes: what is above the first is collected, down to the

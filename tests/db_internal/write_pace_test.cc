@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-// A pool whose writers pay nanos_per_kib besides what their writes cost, and take chunks; the jobs give back at each end
-// what the writers have taken until its beginning, as far as they can.
+// A pool whose writers pay nanos_per_kib besides what their writes cost, and take chunks; the jobs give back at each
+// end what the writers have taken until its beginning, as far as they can.
 struct World {
   double near = 64 * kMiB;
   double chunk = 1 * kMiB;
