@@ -91,7 +91,7 @@ struct MIODB_EXPORT ErrorInfo {
 // How much room the pool has: what it may take, less what is in use and what merges need for themselves.
 enum class SpaceLevel : int {
   kEnough = 0,
-  kNearLimit = 1,  // writers are slowed down, the more the less is left
+  kNearLimit = 1,  // garbage is collected early, and writers are slowed down, the more the less is left
   kFull = 2,       // a write was refused with NoSpace; until there is enough again
 };
 

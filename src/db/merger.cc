@@ -35,7 +35,8 @@ PickerInput Merger::MakePickerInput() const {
   input.level_trigger = db_.options.level_trigger;
   input.snapshots = !tree_->snapshots.empty();
   input.date_micros = db_.WallMicros();
-  input.settle = scheduler_->WantsBufferMerged(space_->Figures());
+  // A tier has its own ways to make room, which a merge of everything would hold up.
+  input.settle = db_.ssd == nullptr && scheduler_->WantsBufferMerged(space_->Figures());
   input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
   if (scheduler_->quiet().MaySettle()) input.quiet_bytes = space_->PlentyAbove();
   return input;
@@ -121,7 +122,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
   MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, {}, {}};
   uint64_t partition_bytes = tier_->PartitionBytes();
-  bool pressed, settles_all;
+  bool pressed, space_is_short, settles_all;
   request.copies = hold.copies;
   {
     DbLock lock(control_);
@@ -133,6 +134,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.ranges_applied = tree_->versions->manifest().flushed_sequence;
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
     pressed = scheduler_->full();
+    space_is_short = pressed || scheduler_->SpaceIsShort(space_->Figures());
   }
   if (job.kind == MergeKind::kCollect) {
     request.inputs.push_back(job.collect);
@@ -155,8 +157,10 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.ranges = (*version)->ranges;
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
-    // A copy frees nothing before the whole job is done, so a full pool does without.
-    if (!pressed) request.settle_limit = settles_all ? UINT64_MAX : db_.options.lazy_copy_limit;
+    // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
+    // everything does.
+    const bool does_without = job.kind == MergeKind::kSettle ? space_is_short : pressed;
+    if (!does_without) request.settle_limit = settles_all ? UINT64_MAX : db_.options.lazy_copy_limit;
     request.payload_limit = partition_bytes;
   }
   request.leave_free = job.kind != MergeKind::kCollect ? space_->ChunkReserve()

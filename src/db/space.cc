@@ -27,9 +27,14 @@ constexpr uint64_t kScatteredBytesPerEntry = 37;
 // Chunks that stay free besides the index reserve when puts ask for log.
 constexpr uint64_t kReserveChunks = 6;
 
-// As much of the reserve is kept in one piece at most: in chunks of the log, and in lists of all extents of all tables.
+// As much of the reserve is kept in one piece at most: in chunks of the log; and in lists of all extents of all tables,
+// or in lists of tables whose copies lie in the smallest extents.
 constexpr uint64_t kReserveRunChunks = 8;
 constexpr uint64_t kReserveRunLists = 16;
+constexpr uint64_t kReserveRunTables = 2;
+
+// A chunk that was refused is tried again after this, whatever has happened.
+constexpr uint64_t kLookAgainMicros = 100 * 1000;
 
 // A merge of everything leaves few tables, however many there were.
 constexpr uint64_t kTablesAfterMerge = 16;
@@ -56,6 +61,9 @@ constexpr uint64_t kSparesOfUsed = 4;
 // if that is less.
 constexpr uint64_t kClearShare = 8;
 constexpr uint64_t kClearChunks = 20;
+
+// The same from where space is short, in chunks.
+constexpr uint64_t kClearAhead = 4;
 
 // How many chunks are kept ready: more in a database that is in use, one at least.
 uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
@@ -122,6 +130,17 @@ uint64_t Space::Reserve(Demand demand) const {
   return 0;
 }
 
+// An index that has to be cut into many small tables repeats the list of its extents in each. So a part of the reserve
+// is kept in one piece in which that list is short, and which a collection can begin a table in whose copies lie in the
+// smallest extents that there are; or there has to be more of it.
+uint64_t Space::ReserveRun() const {
+  const uint64_t references = tree_->versions->payload_references();
+  const uint64_t scattered = std::min<uint64_t>(db_.options.partition_size, db_.pool->free_bytes()) / kExtentUnit;
+  const uint64_t list = PMTableBuilder::kBytesPerExtent *
+                        std::max(kReserveRunLists * references, kReserveRunTables * (references + scattered));
+  return std::min({IndexReserve(Demand::kAny, 0), kReserveRunChunks * db_.chunk_bytes, list});
+}
+
 uint64_t Space::ChunkReserve() const { return kReserveChunks * db_.chunk_bytes; }
 
 // The figures are of one moment of the database's mutex; those of the pool may be older by an allocation.
@@ -133,12 +152,7 @@ SpaceFigures Space::Figures() const {
   figures.reserve = figures.index_reserve + ChunkReserve();
   figures.payload = tree_->versions->payload_bytes();
   figures.live = tree_->versions->payload_live_bytes();
-  const std::vector<RunRef>& repository = tree_->versions->current()->levels.back();
-  const uint64_t entries = tree_->versions->entries();
-  if (!repository.empty() && entries > 0) {
-    const double share = static_cast<double>(repository[0]->entries()) / static_cast<double>(entries);
-    figures.settled = std::min(figures.live, static_cast<uint64_t>(share * static_cast<double>(figures.live)));
-  }
+  figures.settled = figures.live - std::min(figures.live, tree_->versions->BufferPayload());
   figures.chunk = db_.chunk_bytes;
   figures.amplification = db_.options.space_amplification_percent;
   figures.buffer_is_empty = tree_->versions->BufferEmpty();
@@ -212,13 +226,7 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
   {
     DbLock lock(control_);
     leave.bytes = Reserve(demand);
-    // An index that has to be cut into many small tables repeats the list of its extents in each. So a part of the
-    // reserve is kept in one piece in which that list is short, or there has to be more of it.
-    if (demand == Demand::kAny && db_.pool->free_bytes() < 2 * leave.bytes + size) {
-      const uint64_t list = tree_->versions->payload_references() * PMTableBuilder::kBytesPerExtent;
-      leave.run =
-          std::min({IndexReserve(Demand::kAny, 0), kReserveRunChunks * db_.chunk_bytes, kReserveRunLists * list});
-    }
+    if (demand == Demand::kAny && db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
   }
   if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
   auto fresh = std::make_unique<LogChunk>();
@@ -333,16 +341,18 @@ size_t Space::MissingSpares(uint64_t bytes) const {
 
 // Before writers are slowed down for want of space (WritePath::UpdateThrottle), or garbage is collected for it.
 void Space::KeepClearOfLimit() {
-  const uint64_t clear = std::min(db_.pool->capacity() / kClearShare, kClearChunks * db_.chunk_bytes);
-  if (db_.pool->free_bytes() < Reserve(Demand::kAny) + clear) LetGoOfLog();
+  const uint64_t share = std::min(db_.pool->capacity() / kClearShare, kClearChunks * db_.chunk_bytes);
+  const SpaceFigures figures = Figures();
+  if (figures.Left() < std::max(share, scheduler_->ShortBelow(figures) + kClearAhead * db_.chunk_bytes)) LetGoOfLog();
 }
 
 // One chunk at a time, as a writer may be waiting for it; but all that are missing where the edit that names them takes
 // longer than they do.
 //
 // The scheduler is told before the attempt (LookForSpace), so that whatever frees space meanwhile makes its result out
-// of date, and a writer does not take the pool for full. A writer that waits asks again and again: as long as nothing
-// can have changed that takes no time of what frees space.
+// of date, and a writer does not take the pool for full. A writer that waits asks again and again, which must not take
+// the time of what frees space: so what was refused is tried again when a job has ended, when more is free, or after a
+// while, because the file system tells nobody that it has room again.
 bool Space::PrepareChunks() {
   const uint64_t bytes = NextChunkBytes();
   size_t count;
@@ -353,7 +363,7 @@ bool Space::PrepareChunks() {
     count = MissingSpares(bytes);
     if (!control_->error().ok() || control_->closing() || count == 0) return false;
     free = db_.pool->free_bytes();
-    if (scheduler_->FullAsItIs() && free <= refused_free_) return false;
+    if (scheduler_->FullAsItIs() && free <= refused_free_ && NowMicros() < look_again_micros_) return false;
     // The reserve counts spares, not chunks on their way, so only where there is much more room than that.
     const bool edit_is_slow = db_.options.log_mode == kLogPmem && db_.pool->persist().fence_is_slow();
     const uint64_t plenty = 2 * (Reserve(Demand::kAny) + kMaxSpares * bytes);
@@ -372,7 +382,9 @@ bool Space::PrepareChunks() {
   // manifest's.
   if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
   scheduler_->FoundSpace(!s.IsNoSpace() || !spares_.empty());
-  refused_free_ = free;
+  // Others may have taken some meanwhile. Tests that do the work themselves have no time that passes.
+  refused_free_ = s.IsNoSpace() ? std::min(free, db_.pool->free_bytes()) : 0;
+  look_again_micros_ = db_.hooks.manual_background ? 0 : NowMicros() + kLookAgainMicros;
   if (s.ok()) KeepChunks(&spares_, chunks);
   control_->Changed();
   control_->SignalDone();

@@ -48,6 +48,9 @@ class Space {
   uint64_t IndexReserve(Demand demand, uint64_t delete_bytes) const REQUIRES(db_mutex);
   uint64_t Reserve(Demand demand) const REQUIRES(db_mutex);
 
+  // As much of it lies in one piece.
+  uint64_t ReserveRun() const REQUIRES(db_mutex);
+
   // What Reserve keeps besides the index reserve when puts ask for log: chunks for records on the move.
   uint64_t ChunkReserve() const;
   SpaceFigures Figures() const REQUIRES(db_mutex);
@@ -140,7 +143,8 @@ class Space {
 
   std::deque<std::unique_ptr<LogChunk>> spares_ GUARDED_BY(db_mutex);
   bool preparing_ GUARDED_BY(db_mutex) = false;
-  uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;  // bytes that were free when a chunk was last looked for
+  uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;       // bytes that were free when a chunk was last refused
+  uint64_t look_again_micros_ GUARDED_BY(db_mutex) = 0;  // when it is to be tried again in any case
   std::atomic<uint64_t> reclaimed_at_{UINT64_MAX};
 };
 

@@ -13,7 +13,7 @@ void WritePace::See(const Moment& now) {
   seen_micros_ = now.micros;
   at_work_ = now.at_work;
   const uint64_t sum = now.left + now.taken;
-  if (sum <= sum_ + now.near / kReturnShare) {
+  if (sum <= sum_ + std::max(now.near / kReturnShare, kReturnChunks * now.chunk)) {
     sum_ = std::min(sum_, sum);
     return;
   }
@@ -28,12 +28,13 @@ void WritePace::See(const Moment& now) {
 uint64_t WritePace::Observe(const Moment& now) {
   CHECK(now.left > 0 && now.near > 0);
   See(now);
+  if (now.left >= now.near) returned_micros_ = work_micros_;
   if (now.left >= now.near || !now.at_work) return 0;
   const uint64_t period = std::max({longest_micros_, longest_before_micros_, work_micros_ - returned_micros_});
   const double nanos_per_byte = static_cast<double>(kPatience * period) * 1000 *
                                 (1 / static_cast<double>(now.left) - 1 / static_cast<double>(now.near));
   DCHECK_GE(nanos_per_byte, 0);
-  return static_cast<uint64_t>(nanos_per_byte * 1024);
+  return static_cast<uint64_t>(std::min(nanos_per_byte * 1024, static_cast<double>(kMostNanos)));
 }
 
 }  // namespace miodb

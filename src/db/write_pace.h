@@ -6,10 +6,11 @@
 //
 //   kPatience * period * (1 / left - 1 / near)
 //
-// where period is that longest time of late, or the time that has passed since the last return if it is longer. The
-// pace begins with nothing at near, and without any return left falls ever more slowly. Where it comes to rest the
-// rates of use and return are equal, whatever they are; sizes and rates of the pool enter as ratios alone. While
-// nothing is at work there is no pace: writers are to reach the limit then, where what is left to do is begun.
+// where period is that longest time of late, or the time that has passed since the last return if it is longer; time in
+// which more than near was left does not count, as nobody looked for space then. The pace begins with nothing at near,
+// and without any return left falls ever more slowly. Where it comes to rest the rates of use and return are equal,
+// whatever they are; sizes and rates of the pool enter as ratios alone. While nothing is at work there is no pace:
+// writers are to reach the limit then, where what is left to do is begun.
 //
 // Threads: none of its own; the owner's lock guards it. No clock and no pool are inside.
 
@@ -28,17 +29,22 @@ class WritePace {
     uint64_t left = 0;     // more than nothing
     uint64_t near = 0;     // more than nothing
     uint64_t taken = 0;    // by writers, since the open
+    uint64_t chunk = 0;    // in which they take it
     bool at_work = false;  // something is running that may give space back
   };
 
   // Writers may use up 1 - 1 / e^(1 / kPatience) of what is left while they wait for a return.
   static constexpr uint64_t kPatience = 3;
 
-  // What counts as a return: such a part of near.
+  // What counts as a return: such a part of near, and so many chunks, one of which may be on its way.
   static constexpr uint64_t kReturnShare = 16;
+  static constexpr uint64_t kReturnChunks = 2;
 
   // The longest period is that of the last one to two times so many returns.
   static constexpr uint64_t kReturnsRemembered = 32;
+
+  // A KiB is worth no more.
+  static constexpr uint64_t kMostNanos = 1000 * 1000 * 1000;
 
   // Nanoseconds that writers are to spend on each KiB from now on; 0: they are not slowed. Changes what is remembered.
   uint64_t Observe(const Moment& now);

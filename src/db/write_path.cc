@@ -401,7 +401,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     w->status = s;
     if (w == last) break;
   }
-  if (body_bytes > 0) Throttle(body_bytes);
+  if (body_bytes > 0 && !deletes_only) Throttle(body_bytes);  // deletes make room
 }
 
 // By the work that flushes, which a leader may wait for: so it does not wait for one. A leader that is there sees to it

@@ -286,7 +286,9 @@ uint64_t WritePath::PaceNanos(const SpaceFigures& figures) {
   for (const auto& spare : space_->spares()) now.left += spare->capacity;
   now.near = scheduler_->ShortBelow(figures);
   now.taken = taken_;
-  now.at_work = scheduler_->running() > 0 || scheduler_->flushing() || !tree_->immutables.empty();
+  now.chunk = figures.chunk;
+  now.at_work = scheduler_->running() > 0 || scheduler_->flushing() ||
+                (!tree_->immutables.empty() && !scheduler_->flush_blocked());
   return pace_.Observe(now);
 }
 
