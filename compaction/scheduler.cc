@@ -21,6 +21,16 @@ QuietEvent EndOf(Outcome outcome) {
 
 }  // namespace
 
+uint64_t ShortBelow(const SpaceFigures& figures, const SchedulePolicy& policy) {
+  CHECK_GT(policy.short_share, 0u);
+  return std::max(figures.Slack() / policy.short_share, policy.short_chunks * figures.chunk);
+}
+
+bool WantsBufferMerged(const SpaceFigures& figures, const SchedulePolicy& policy) {
+  CHECK(figures.live >= figures.settled && policy.buffer_share > 0);
+  return SpaceIsShort(figures, policy) && figures.live - figures.settled > figures.Slack() / policy.buffer_share;
+}
+
 Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
     : repository_(repository), policy_(policy), quiet_(policy.quiet) {
   CHECK_GT(repository_, 0);
@@ -214,7 +224,7 @@ void Scheduler::EndFlush(Outcome outcome) {
 // Copies that stop half-way, in key order, leave a part of every extent behind and free none.
 std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t now_micros) const {
   if (marks_are_fresh()) return std::nullopt;
-  const bool pressed = full() || SpaceIsShort(f);
+  const bool pressed = full() || SpaceIsShort(f, policy_);
   // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they
   // wait for the space that is collected here.
   const bool on_the_way = settling() || quiet_.MaySettle() || quiet_.running();
@@ -231,7 +241,7 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
   request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
-  if (pressed && !full()) request.budget = std::min(request.budget, ShortBelow(f) / policy_.copies_share);
+  if (pressed && !full()) request.budget = std::min(request.budget, ShortBelow(f, policy_) / policy_.copies_share);
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
   CHECK_LE(request.budget, f.free);
   return request;

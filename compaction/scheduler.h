@@ -180,6 +180,15 @@ struct SchedulePolicy {
   QuietPolicy quiet;
 };
 
+// Space is short if less than so many bytes are left.
+uint64_t ShortBelow(const SpaceFigures& figures, const SchedulePolicy& policy = SchedulePolicy());
+inline bool SpaceIsShort(const SpaceFigures& figures, const SchedulePolicy& policy = SchedulePolicy()) {
+  return figures.Left() < ShortBelow(figures, policy);
+}
+
+// Whether all of the buffer is to be merged into the repository for the space that this leads to.
+bool WantsBufferMerged(const SpaceFigures& figures, const SchedulePolicy& policy = SchedulePolicy());
+
 class Scheduler {
  public:
   // repository: its level.
@@ -204,18 +213,6 @@ class Scheduler {
   bool anything_blocked() const { return merges_blocked() || collections_ == CollectionState::kBlocked; }
 
   // ---- garbage
-
-  // Bytes above the reserve, and whether less than these are left.
-  uint64_t ShortBelow(const SpaceFigures& figures) const {
-    return std::max(figures.Slack() / policy_.short_share, policy_.short_chunks * figures.chunk);
-  }
-  bool SpaceIsShort(const SpaceFigures& figures) const { return figures.Left() < ShortBelow(figures); }
-
-  // Whether all of the buffer is to be merged into the repository for the space that this leads to.
-  bool WantsBufferMerged(const SpaceFigures& figures) const {
-    CHECK_GE(figures.live, figures.settled);
-    return SpaceIsShort(figures) && figures.live - figures.settled > figures.Slack() / policy_.buffer_share;
-  }
 
   // Nothing has ended since the marks were made: there is no use in looking at the figures.
   bool marks_are_fresh() const { return marks_ && marked_at_ == attempts_; }

@@ -36,7 +36,7 @@ PickerInput Merger::MakePickerInput() const {
   input.snapshots = !tree_->snapshots.empty();
   input.date_micros = db_.WallMicros();
   // A tier has its own ways to make room, which a merge of everything would hold up.
-  input.settle = db_.ssd == nullptr && scheduler_->WantsBufferMerged(space_->Figures());
+  input.settle = db_.ssd == nullptr && WantsBufferMerged(space_->Figures());
   input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
   if (scheduler_->quiet().MaySettle()) input.quiet_bytes = space_->PlentyAbove();
   return input;
@@ -122,11 +122,10 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
   MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, {}, {}};
   uint64_t partition_bytes = tier_->PartitionBytes();
-  bool pressed, space_is_short, settles_all;
+  bool pressed;
   request.copies = hold.copies;
   {
     DbLock lock(control_);
-    settles_all = tier_->SettlesAll();
     if (!request.copies) {
       partition_bytes = std::max(partition_bytes, tree_->versions->payload_live_bytes() / kTablesWhenTight);
     }
@@ -134,7 +133,11 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.ranges_applied = tree_->versions->manifest().flushed_sequence;
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
     pressed = scheduler_->full();
-    space_is_short = pressed || scheduler_->SpaceIsShort(space_->Figures());
+    // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
+    // everything does.
+    if (into_repository && !pressed && (job.kind != MergeKind::kSettle || !SpaceIsShort(space_->Figures()))) {
+      request.settle_limit = tier_->SettlesAll() ? UINT64_MAX : db_.options.lazy_copy_limit;
+    }
   }
   if (job.kind == MergeKind::kCollect) {
     request.inputs.push_back(job.collect);
@@ -157,10 +160,6 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.ranges = (*version)->ranges;
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
-    // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
-    // everything does.
-    const bool does_without = job.kind == MergeKind::kSettle ? space_is_short : pressed;
-    if (!does_without) request.settle_limit = settles_all ? UINT64_MAX : db_.options.lazy_copy_limit;
     request.payload_limit = partition_bytes;
   }
   request.leave_free = job.kind != MergeKind::kCollect ? space_->ChunkReserve()

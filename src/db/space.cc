@@ -72,6 +72,15 @@ uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
   return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
 }
 
+// What tables of the buffer, which are few, refer to.
+uint64_t BufferPayload(const Version& version) {
+  uint64_t bytes = 0;
+  for (size_t level = 0; level + 1 < version.levels.size(); level++) {
+    for (const RunRef& run : version.levels[level]) bytes += run->payload_bytes();
+  }
+  return bytes;
+}
+
 }  // namespace
 
 // Room to write the index of every table once more, which is what merges need at most, and that of every memtable
@@ -152,7 +161,7 @@ SpaceFigures Space::Figures() const {
   figures.reserve = figures.index_reserve + ChunkReserve();
   figures.payload = tree_->versions->payload_bytes();
   figures.live = tree_->versions->payload_live_bytes();
-  figures.settled = figures.live - std::min(figures.live, tree_->versions->BufferPayload());
+  figures.settled = figures.live - std::min(figures.live, BufferPayload(*tree_->versions->current()));
   figures.chunk = db_.chunk_bytes;
   figures.amplification = db_.options.space_amplification_percent;
   figures.buffer_is_empty = tree_->versions->BufferEmpty();
@@ -343,7 +352,7 @@ size_t Space::MissingSpares(uint64_t bytes) const {
 void Space::KeepClearOfLimit() {
   const uint64_t share = std::min(db_.pool->capacity() / kClearShare, kClearChunks * db_.chunk_bytes);
   const SpaceFigures figures = Figures();
-  if (figures.Left() < std::max(share, scheduler_->ShortBelow(figures) + kClearAhead * db_.chunk_bytes)) LetGoOfLog();
+  if (figures.Left() < std::max(share, ShortBelow(figures) + kClearAhead * db_.chunk_bytes)) LetGoOfLog();
 }
 
 // One chunk at a time, as a writer may be waiting for it; but all that are missing where the edit that names them takes

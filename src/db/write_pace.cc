@@ -12,7 +12,7 @@ void WritePace::See(const Moment& now) {
   if (at_work_) work_micros_ += now.micros - seen_micros_;
   seen_micros_ = now.micros;
   at_work_ = now.at_work;
-  const uint64_t sum = now.left + now.taken;
+  const uint64_t sum = now.left + taken_;
   if (sum <= sum_ + std::max(now.near / kReturnShare, kReturnChunks * now.chunk)) {
     sum_ = std::min(sum_, sum);
     return;

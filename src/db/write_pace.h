@@ -28,7 +28,6 @@ class WritePace {
     uint64_t micros = 0;
     uint64_t left = 0;     // more than nothing
     uint64_t near = 0;     // more than nothing
-    uint64_t taken = 0;    // by writers, since the open
     uint64_t chunk = 0;    // in which they take it
     bool at_work = false;  // something is running that may give space back
   };
@@ -46,6 +45,9 @@ class WritePace {
   // A KiB is worth no more.
   static constexpr uint64_t kMostNanos = 1000 * 1000 * 1000;
 
+  // Writers have taken so many bytes.
+  void Take(uint64_t bytes) { taken_ += bytes; }
+
   // Nanoseconds that writers are to spend on each KiB from now on; 0: they are not slowed. Changes what is remembered.
   uint64_t Observe(const Moment& now);
 
@@ -55,6 +57,7 @@ class WritePace {
 
   void See(const Moment& now);
 
+  uint64_t taken_ = 0;            // by writers, so far
   uint64_t seen_micros_ = 0;      // the last moment
   uint64_t work_micros_ = 0;      // of time with something at work
   bool at_work_ = false;          // at the last moment

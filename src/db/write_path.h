@@ -105,9 +105,6 @@ class WritePath {
  private:
   friend class DBPeer;  // tests that look inside
 
-  // Nanoseconds for each KiB, by what is left of the pool.
-  uint64_t PaceNanos(const SpaceFigures& figures) REQUIRES(db_mutex);
-
   // Whether it is known already that the keys with the mark of column families may be written. Then puts have what
   // lifetime they get, too.
   enum class FamilyKeys { kToCheck, kChecked };
@@ -169,9 +166,7 @@ class WritePath {
   MemTable* writable_ = nullptr;  // the tree's memtable
   uint64_t allocated_sequence_ = 0;
   WritePace pace_ GUARDED_BY(db_mutex);
-  uint64_t taken_ GUARDED_BY(db_mutex) = 0;                   // bytes of all chunks that writers have taken
-  uint64_t memtable_most_ GUARDED_BY(db_mutex) = UINT64_MAX;  // bytes of log that a memtable may have as things are
-  uint64_t throttle_debt_ = 0;                                // nanoseconds of delay not yet slept
+  uint64_t throttle_debt_ = 0;  // nanoseconds of delay not yet slept
 
   // Nanoseconds a leader waits per KiB it writes; 0 far from any limit. Set under the mutex.
   std::atomic<uint64_t> throttle_nanos_{0};

@@ -75,7 +75,9 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
 Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallClock* clock) {
   for (;;) {
     if (!control_->error().ok()) return control_->error();
-    if (tree_->MemTableFull(memtable_most_) || (db_.memory.asked() && !tree_->memtable->empty())) {
+    const SpaceFigures figures = space_->Figures();
+    const uint64_t most_log = std::max(figures.Slack() / kMemTableShare, kMemTableChunks * figures.chunk);
+    if (tree_->MemTableFull(most_log) || (db_.memory.asked() && !tree_->memtable->empty())) {
       if (tree_->immutables.size() < static_cast<size_t>(db_.options.max_immutable_memtables)) {
         Seal();
         continue;
@@ -235,7 +237,7 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
   DCHECK_GE(chunk->capacity, frame_bytes);
   CompleteChunk();
   LogChunk* const used = chunk.get();
-  taken_ += used->capacity;
+  pace_.Take(used->capacity);
   used->first_sequence = allocated_sequence_ + 1;
   if (GetsIndex(*used)) {
     used->capacity -= std::min(ChunkIndexRoom(used->capacity, RecordBytes()), used->capacity - frame_bytes);
@@ -278,20 +280,6 @@ void WritePath::Throttle(uint64_t bytes) {
   OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kStall, waited);
 }
 
-// What writers may use up: what is above the reserve, what is ready, and about what is left of the present chunk.
-uint64_t WritePath::PaceNanos(const SpaceFigures& figures) {
-  WritePace::Moment now;
-  now.micros = NowMicros();
-  now.left = figures.Left() + figures.chunk;
-  for (const auto& spare : space_->spares()) now.left += spare->capacity;
-  now.near = scheduler_->ShortBelow(figures);
-  now.taken = taken_;
-  now.chunk = figures.chunk;
-  now.at_work = scheduler_->running() > 0 || scheduler_->flushing() ||
-                (!tree_->immutables.empty() && !scheduler_->flush_blocked());
-  return pace_.Observe(now);
-}
-
 // Slows writers down as a limit comes near, so that they do not run into it at full speed. Garbage collection and
 // drains are due by how much is free, which every chunk that is taken changes: near a limit those threads look at once,
 // and far from it with the next job or by themselves.
@@ -300,13 +288,21 @@ void WritePath::UpdateThrottle() {
     db_.resources->budget()->Set(&db_.memory, tree_->MemTableBytes(), tree_->SealedBytes());
   }
   const SpaceFigures figures = space_->Figures();
-  const bool space_is_short = scheduler_->SpaceIsShort(figures);
-  memtable_most_ = std::max(figures.Slack() / kMemTableShare, kMemTableChunks * figures.chunk);
+  const bool space_is_short = SpaceIsShort(figures);
   if (db_.events != nullptr) {
     db_.events->NoteSpace(space_is_short ? SpaceLevel::kNearLimit : SpaceLevel::kEnough, figures.free,
                           figures.capacity);
   }
-  uint64_t nanos_per_kib = PaceNanos(figures);
+  // What writers may use up: what is above the reserve, what is ready, and about what is left of the present chunk.
+  WritePace::Moment now;
+  now.micros = NowMicros();
+  now.left = figures.Left() + figures.chunk;
+  for (const auto& spare : space_->spares()) now.left += spare->capacity;
+  now.near = ShortBelow(figures);
+  now.chunk = figures.chunk;
+  now.at_work = scheduler_->running() > 0 || scheduler_->flushing() ||
+                (!tree_->immutables.empty() && !scheduler_->flush_blocked());
+  uint64_t nanos_per_kib = pace_.Observe(now);
   const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
   if (most > 1 && tree_->immutables.size() >= most) nanos_per_kib += kSealedNanos;
   const size_t runs = tree_->versions->current()->levels[0].size();

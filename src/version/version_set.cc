@@ -273,14 +273,6 @@ bool VersionSet::BufferEmpty() const {
                      [](const std::vector<RunRef>& level) { return level.empty(); });
 }
 
-uint64_t VersionSet::BufferPayload() const {
-  uint64_t bytes = 0;
-  for (size_t level = 0; level + 1 < current_->levels.size(); level++) {
-    for (const RunRef& run : current_->levels[level]) bytes += run->payload_bytes();
-  }
-  return bytes;
-}
-
 void VersionSet::Check() const {
   CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   CHECK_EQ(FindDisorder(order_, *current_), "");

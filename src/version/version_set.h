@@ -114,9 +114,6 @@ class VersionSet {
   // Whether the repository holds everything.
   bool BufferEmpty() const;
 
-  // Payload bytes that tables of the buffer, which are few, refer to.
-  uint64_t BufferPayload() const;
-
   // Index entries of all tables of the current version.
   uint64_t entries() const { return entries_; }
   uint64_t tables() const { return tables_.size(); }

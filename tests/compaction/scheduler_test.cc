@@ -202,11 +202,11 @@ TEST_F(SchedulerTest, WhereSpaceIsShortALargeBufferGoesToTheRepository) {
   EXPECT_EQ(400 * kMiB, figures.Slack());
   figures.live = figures.settled + figures.Slack() / policy_.buffer_share + 1;
   figures.free = figures.reserve + figures.Slack() / policy_.short_share;
-  EXPECT_FALSE(scheduler_.WantsBufferMerged(figures)) << "there is space";
+  EXPECT_FALSE(WantsBufferMerged(figures)) << "there is space";
   figures.free--;
-  EXPECT_TRUE(scheduler_.WantsBufferMerged(figures));
+  EXPECT_TRUE(WantsBufferMerged(figures));
   figures.live--;
-  EXPECT_FALSE(scheduler_.WantsBufferMerged(figures)) << "the buffer is small";
+  EXPECT_FALSE(WantsBufferMerged(figures)) << "the buffer is small";
   PickerInput input;
   input.version = MakeVersion({{1}, {}, {}});
   EXPECT_FALSE(scheduler_.NextMerge(input).has_value());

@@ -32,7 +32,7 @@ struct World {
 
   void Run(double seconds, Random* random) {
     WritePace pace;
-    double left = 4 * near, debt = 0, micros = 0, taken = 0, counted = 0, tenth = 0, tenth_micros = seconds * 5e5;
+    double left = 4 * near, debt = 0, micros = 0, counted = 0, tenth = 0, tenth_micros = seconds * 5e5;
     double job_end = 0, job_gives = 0;
     while (micros < seconds * 1e6) {
       while (micros >= job_end) {
@@ -42,9 +42,8 @@ struct World {
         job_end += length;
         job_gives = std::min(debt, back_rate * length / 1e6);
       }
-      const uint64_t nanos_per_kib =
-          pace.Observe({static_cast<uint64_t>(micros), static_cast<uint64_t>(left), static_cast<uint64_t>(near),
-                        static_cast<uint64_t>(taken), static_cast<uint64_t>(chunk), true});
+      const uint64_t nanos_per_kib = pace.Observe({static_cast<uint64_t>(micros), static_cast<uint64_t>(left),
+                                                   static_cast<uint64_t>(near), static_cast<uint64_t>(chunk), true});
       double cost = chunk / writer_rate * 1e6 + static_cast<double>(nanos_per_kib) * chunk / 1024 / 1000;
       if (left < 2 * chunk) cost = std::max(cost, job_end - micros);  // it waits
       if (micros > seconds * 5e5) {
@@ -59,7 +58,7 @@ struct World {
       }
       micros += cost;
       left -= std::min(left - chunk, chunk);
-      taken += chunk;
+      pace.Take(static_cast<uint64_t>(chunk));
       debt += chunk;
     }
     throughput = counted / (seconds / 2);
@@ -68,9 +67,9 @@ struct World {
 
 TEST(WritePaceTest, WithSpaceEnoughOrNothingAtWorkThereIsNoPace) {
   WritePace pace;
-  EXPECT_EQ(0u, pace.Observe({1, 100, 100, 0, 1, true}));
-  EXPECT_EQ(0u, pace.Observe({2, 50, 100, 50, 1, false}));
-  EXPECT_LT(0u, pace.Observe({3, 50, 100, 50, 1, true}));
+  EXPECT_EQ(0u, pace.Observe({1, 100, 100, 1, true}));
+  EXPECT_EQ(0u, pace.Observe({2, 50, 100, 1, false}));
+  EXPECT_LT(0u, pace.Observe({3, 50, 100, 1, true}));
 }
 
 TEST(WritePaceTest, ItBeginsWithNothingAndGrowsAsSpaceGoes) {
@@ -78,7 +77,7 @@ TEST(WritePaceTest, ItBeginsWithNothingAndGrowsAsSpaceGoes) {
   uint64_t last = 0;
   for (uint64_t left = kNear - 1; left > kNear / 1000; left = left * 9 / 10) {
     WritePace pace;
-    const uint64_t nanos = pace.Observe({1, left, kNear, kNear - left, 1, true});
+    const uint64_t nanos = pace.Observe({1, left, kNear, 1, true});
     EXPECT_GE(nanos, last) << left;
     EXPECT_TRUE(left < kNear - 1 || nanos == 0) << nanos;
     last = nanos;
@@ -132,27 +131,26 @@ TEST(WritePaceTest, SizesEnterAsRatiosAlone) {
 TEST(WritePaceTest, TimeWithSpaceEnoughIsNoTimeOfWaiting) {
   constexpr uint64_t kNear = 1 << 30, kHour = 3600ull * 1000 * 1000;
   WritePace fresh, old;
-  uint64_t taken = 0;
   for (uint64_t micros = 0; micros < kHour; micros += kHour / 100) {
-    EXPECT_EQ(0u, old.Observe({micros, 2 * kNear, kNear, taken++, 1, true}));
+    EXPECT_EQ(0u, old.Observe({micros, 2 * kNear, kNear, 1, true}));
   }
-  const uint64_t begun = fresh.Observe({1, kNear / 2, kNear, taken, 1, true});
-  EXPECT_EQ(begun, old.Observe({kHour - kHour / 100 + 1, kNear / 2, kNear, taken + 3 * kNear / 2, 1, true}));
+  const uint64_t begun = fresh.Observe({1, kNear / 2, kNear, 1, true});
+  EXPECT_EQ(begun, old.Observe({kHour - kHour / 100 + 1, kNear / 2, kNear, 1, true}));
 }
 
 TEST(WritePaceTest, ASingleChunkIsNoReturn) {
   constexpr uint64_t kNear = 1 << 20, kChunk = kNear / 4, kSecond = 1000 * 1000;
   WritePace pace;
-  pace.Observe({1, kNear / 2, kNear, 0, kChunk, true});
-  const uint64_t before = pace.Observe({kSecond, kNear / 2, kNear, 0, kChunk, true});
-  pace.Observe({kSecond, kNear / 2 + kChunk, kNear, 0, kChunk, true});
-  EXPECT_EQ(before, pace.Observe({kSecond, kNear / 2, kNear, 0, kChunk, true}));
+  pace.Observe({1, kNear / 2, kNear, kChunk, true});
+  const uint64_t before = pace.Observe({kSecond, kNear / 2, kNear, kChunk, true});
+  pace.Observe({kSecond, kNear / 2 + kChunk, kNear, kChunk, true});
+  EXPECT_EQ(before, pace.Observe({kSecond, kNear / 2, kNear, kChunk, true}));
 }
 
 TEST(WritePaceTest, ItEndsWhenSpaceComesBack) {
   WritePace pace;
-  EXPECT_LT(0u, pace.Observe({1, 10, 100, 90, 1, true}));
-  EXPECT_EQ(0u, pace.Observe({2, 100, 100, 90, 1, true}));
+  EXPECT_LT(0u, pace.Observe({1, 10, 100, 1, true}));
+  EXPECT_EQ(0u, pace.Observe({2, 100, 100, 1, true}));
 }
 
 }  // namespace
