@@ -477,6 +477,31 @@ TEST_F(FullFileSystemTest, IsNoSpaceAndGoesOnWhenThereIsSomeAgain) {
   Close();
 }
 
+// The file system tells nobody that it has room again: whoever writes finds out.
+TEST_F(FullFileSystemTest, WritesGoOnWhenOthersRemoveTheirFiles) {
+  Mount(8192 * kKiB);
+  if (IsSkipped()) return;
+  options_.info_log = nullptr;
+  options_.pool_growth = 256 * kKiB;
+  ASSERT_OK(TryOpen());
+  FillMount("filler");
+  const std::string value(1000, 'v');
+  int written = 0;
+  while (written < 20000 && db_->Put(WriteOptions(), "key" + std::to_string(written), value).ok()) written++;
+  ASSERT_LT(written, 20000);
+  EXPECT_STATUS(NoSpace, db_->Put(WriteOptions(), "key", value));
+  std::filesystem::remove(mount_ + "/filler");
+  Status s;
+  for (int i = 0; i < 100; i++) {
+    s = db_->Put(WriteOptions(), "key", value);
+    if (s.ok()) break;
+    usleep(100 * 1000);
+  }
+  EXPECT_OK(s);
+  for (int i = 0; i < 2000; i++) ASSERT_OK(db_->Put(WriteOptions(), "new" + std::to_string(i), value));
+  for (int i = 0; i < written; i++) ASSERT_EQ(value, Get("key" + std::to_string(i)));
+}
+
 TEST_F(FullFileSystemTest, ADatabaseThatDoesNotFitLeavesNothing) {
   Mount(128 * kKiB);
   if (IsSkipped()) return;
