@@ -73,6 +73,11 @@ class SecretTest : public DbTestBase {
     Open();
     Fill(2000, 100);
     Settle();
+    Close();
+    options_.nvm_budget = 64 << 20;  // what comes from now on stays in the pool
+    Open();
+    Fill(300, 100);
+    Settle();
     Fill(300, 50, 1);
     Close();
     good_ = FileContents(pool());
