@@ -3,6 +3,7 @@
 # (docs/crash_model.md). Nothing else links these objects, so no other program pays for them.
 
 add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
+miodb_precompile(miodb_sim_engine miodb_precompiled)
 target_include_directories(miodb_sim_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR MIODB_MUTANTS)
 target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
@@ -10,6 +11,7 @@ target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler miodb_needs Threads
 file(GLOB simulation_sources CONFIGURE_DEPENDS "tests/simulation/*.cc")
 list(FILTER simulation_sources EXCLUDE REGEX "(_test|/crash_explorer)\\.cc$")
 add_library(miodb_simulation STATIC EXCLUDE_FROM_ALL ${simulation_sources} $<TARGET_OBJECTS:miodb_sim_engine>)
+miodb_precompile(miodb_simulation miodb_precompiled)
 target_link_libraries(miodb_simulation PUBLIC miodb_sim_engine)
 
 add_executable(crash_explorer tests/simulation/crash_explorer.cc)
@@ -22,6 +24,7 @@ file(GLOB simulation_tests CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "t
 foreach(file IN LISTS simulation_tests)
   get_filename_component(name "${file}" NAME_WE)
   add_executable(tests.simulation.${name} "${file}" tests/common/environment.cc)
+  miodb_precompile(tests.simulation.${name} miodb_precompiled_for_tests)
   target_link_libraries(tests.simulation.${name} PRIVATE miodb_simulation GTest::gtest_main)
   set_target_properties(tests.simulation.${name}
                         PROPERTIES OUTPUT_NAME ${name}
@@ -56,6 +59,7 @@ endforeach()
 # MIODB_MUTANT, and are to fail: crash_explorer --mutants --programs=mutants/damage_test,...
 
 add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
+miodb_precompile(miodb_mutant_engine miodb_precompiled)
 target_include_directories(miodb_mutant_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(miodb_mutant_engine PUBLIC MIODB_MUTANTS)
 target_link_libraries(miodb_mutant_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
@@ -71,6 +75,7 @@ set(mutant_test_names
 foreach(test IN LISTS mutant_test_names)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
+  miodb_precompile(mutants.${name} miodb_precompiled_for_tests)
   target_link_libraries(mutants.${name} PRIVATE miodb_mutants GTest::gtest_main)
   set_target_properties(mutants.${name} PROPERTIES OUTPUT_NAME ${name}_test
                                                    RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/mutants>")

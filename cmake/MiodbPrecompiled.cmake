@@ -1,0 +1,39 @@
+# Precompiled headers: the standard library's, of which most files read more than of anything else.
+#
+# The engine itself is compiled without them, so a header that a source file forgot is still an error. Its other builds,
+# the tests and the programs have them. A compiler cache keeps nothing that was compiled with one, so where there is a
+# launcher there are none; CMAKE_DISABLE_PRECOMPILE_HEADERS says the same for any build.
+
+if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT DEFINED CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+
+set(miodb_precompiled_headers
+    <algorithm> <array> <atomic> <bit> <cerrno> <chrono> <condition_variable> <cstddef> <cstdint> <cstdio> <cstdlib>
+    <cstring> <deque> <functional> <limits> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view>
+    <thread> <tuple> <type_traits> <unordered_map> <utility> <vector>)
+
+# Defines a set of headers: these and further ones. Targets of the same compiler flags share it; they may have more
+# definitions than what it links.
+function(miodb_precompiled_set set headers)
+  set(source "${PROJECT_BINARY_DIR}/${set}.cc")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "")
+  add_library(${set} OBJECT EXCLUDE_FROM_ALL "${source}")
+  target_link_libraries(${set} PRIVATE miodb_compiler Threads::Threads ${ARGN})
+  target_precompile_headers(${set} PRIVATE ${miodb_precompiled_headers} ${headers})
+endfunction()
+
+# Compiles a target with a set. From a precompiled header gcc no longer knows which code is the standard library's own, and
+# warns of what it would else be silent about.
+function(miodb_precompile target set)
+  target_precompile_headers(${target} REUSE_FROM ${set})
+  miodb_quieten_precompiled(${target})
+endfunction()
+
+function(miodb_quieten_precompiled target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
+  endif()
+endfunction()
+
+miodb_precompiled_set(miodb_precompiled "")
