@@ -106,6 +106,7 @@ class NvmModel {
     };
 
     const uint64_t places_;
+    const int shift_;                                            // places_ is 1 << shift_; -1: no power of two
     const std::unique_ptr<std::atomic<uint16_t>[], Free> tags_;  // of the blocks, by their place
   };
 
