@@ -121,7 +121,7 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
           "info, warning, error or none");
   f->Option("max_log_file_size", &o->max_log_file_size, "bytes at which LOG becomes LOG.old; 0: at every open only");
   f->Option("keep_log_file_num", &o->keep_log_file_num, "files of the info log that are kept");
-  f->Text("nvm_model", &o->nvm_model, "slow the pool down: none, optane, cxl, count or a file (docs/nvm_model.md)");
+  f->Text("nvm_model", &o->nvm_model, "slow the pool down: none, optane, cxl, cxl-switch, cmm-h, count or a file");
 }
 
 void RegisterPeers(FlagSet* f, EngineConfig* c) {

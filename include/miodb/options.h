@@ -296,8 +296,8 @@ struct MIODB_EXPORT Options {
   // On hugetlbfs there are no others.
   bool nvm_huge_pages = true;
 
-  // Makes the pool behave like slower memory, by waiting: "optane", "cxl", or a file of figures (docs/nvm_model.md). ""
-  // and "none": the memory as it is; "count": as it is, reads are counted. What is measured with others is modelled.
+  // Makes the pool as slow as other memory, by waiting: "optane", "cxl", "cxl-switch", "cmm-h" or a file of figures. ""
+  // and "none": the memory as it is; "count": the same, reads are counted (docs/nvm_model.md).
   std::string nvm_model;
 
   // ---- Log and memtable ------------------------------------------------------------------------------------------

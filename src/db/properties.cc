@@ -139,6 +139,7 @@ CounterList Properties::Counters() {
   if (db_.nvm_model != nullptr) {
     result.emplace_back("modelled-units-read", db_.nvm_model->read_units());
     result.emplace_back("modelled-units-cached", db_.nvm_model->cached_units());
+    result.emplace_back("modelled-device-misses", db_.nvm_model->device_misses());
     result.emplace_back("modelled-read-micros", db_.nvm_model->read_nanos() / 1000);
     result.emplace_back("modelled-write-micros", db_.nvm_model->write_nanos() / 1000);
   }

@@ -14,9 +14,10 @@
 #include "src/util/check.h"
 
 // How long a read waits: the units of 256 bytes that it touches are looked up in the modelled cache. Each that is not
-// there costs the latency of a random unit, or the smaller one of a unit that goes on with a stream of this thread;
-// and its bytes go into the bucket of its region, which empties at the medium's bandwidth. The read ends when both
-// have passed, latency and queue. Writes have no latency, because stores do not wait for a medium: they fill a bucket,
+// there costs the latency of a random unit, or the smaller one of a unit that goes on with a stream of this thread,
+// and what the device takes to fetch its page, if it has a cache of pages and not this one; and its bytes go into the
+// bucket of its region, which empties at the medium's bandwidth. The read ends when both have passed, latency and
+// queue. Writes have no latency, because stores do not wait for a medium: they fill a bucket,
 // and wait while it is too full.
 //
 // Everything here is approximate where exactness would cost more than the wait itself: tags, streams and buckets are
@@ -81,24 +82,6 @@ std::atomic<uint16_t>* NewTags(size_t count) {
   return tags;
 }
 
-// docs/nvm_model.md has the sources.
-NvmModelFigures Optane() {
-  NvmModelFigures figures;
-  figures.name = "optane";
-  figures.read_random_nanos = 305 - 101;
-  figures.read_sequential_nanos = 169 - 81;
-  figures.read_bytes_per_second = 6.6e9;
-  figures.write_bytes_per_second = 2.2e9;
-  return figures;
-}
-
-NvmModelFigures Cxl() {
-  NvmModelFigures figures;
-  figures.name = "cxl";
-  figures.read_random_nanos = figures.read_sequential_nanos = 150;
-  return figures;
-}
-
 std::string Trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string::npos) return "";
@@ -119,6 +102,8 @@ constexpr Field kFields[] = {
     {"burst_bytes", &NvmModelFigures::burst_bytes, 256, 1e9},
     {"cache_bytes", &NvmModelFigures::cache_bytes, 4096, 1e10},
     {"remote_factor", &NvmModelFigures::remote_factor, 1, 100},
+    {"device_cache_bytes", &NvmModelFigures::device_cache_bytes, 4096, 1e12},
+    {"device_miss_nanos", &NvmModelFigures::device_miss_nanos, 0, 1e9},
 };
 
 static_assert(std::all_of(std::begin(kFields), std::end(kFields), [](const Field& f) { return f.least <= f.most; }));
@@ -165,12 +150,36 @@ std::string ParseLine(const std::string& line, NvmModelFigures* figures) {
   return "unknown name \"" + name + "\"";
 }
 
-// "count" and "count:BYTES". False if it is neither; *problem says what is wrong with the bytes.
-bool ParseCount(const std::string& model, NvmModelFigures* figures, std::string* problem) {
-  if (model.rfind("count", 0) != 0 || (model.size() > 5 && model[5] != ':')) return false;
-  figures->name = "count";
-  if (model.size() > 5) *problem = ParseLine("cache_bytes=" + model.substr(6), figures);
-  return true;
+// A preset's name, and bytes behind it, of what the second word says. False if it is none; *problem says what is wrong
+// with the bytes.
+bool ParsePreset(const std::string& model, NvmModelFigures* figures, std::string* problem) {
+  // What is left out is the default of the header: no wait, no limit. docs/nvm_model.md has the sources, and what is
+  // subtracted: DRAM in the machine that was measured, which this machine takes as well.
+  const std::pair<NvmModelFigures, const char*> presets[] = {
+      {{.name = "optane",
+        .read_random_nanos = 305 - 101,
+        .read_sequential_nanos = 169 - 81,
+        .read_bytes_per_second = 6.6e9,
+        .write_bytes_per_second = 2.2e9},
+       nullptr},
+      {{.name = "cxl", .read_random_nanos = 150, .read_sequential_nanos = 150}, nullptr},
+      {{.name = "cxl-switch", .read_random_nanos = 550 - 100, .read_sequential_nanos = 550 - 100}, nullptr},
+      {{.name = "cmm-h",
+        .read_random_nanos = 505 - 100,
+        .read_sequential_nanos = 505 - 100,
+        .device_cache_bytes = 48e9,
+        .device_miss_nanos = 70e3},
+       "device_cache_bytes"},
+      {{.name = "count"}, "cache_bytes"},
+  };
+  const size_t colon = model.find(':');
+  for (const auto& [preset, sized] : presets) {
+    if (model.substr(0, colon) != preset.name || (colon != std::string::npos && sized == nullptr)) continue;
+    *figures = preset;
+    if (colon != std::string::npos) *problem = ParseLine(std::string(sized) + "=" + model.substr(colon + 1), figures);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -180,16 +189,13 @@ Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures
   *figures = NvmModelFigures();
   *off = model.empty() || model == "none";
   if (*off) return Status::OK();
-  if (model == "optane") *figures = Optane();
-  if (model == "cxl") *figures = Cxl();
-  if (!figures->name.empty()) return Status::OK();
-  if (std::string problem; ParseCount(model, figures, &problem)) {
+  if (std::string problem; ParsePreset(model, figures, &problem)) {
     return problem.empty() ? Status::OK() : Status::InvalidArgument("Options::nvm_model is \"" + model + "\"", problem);
   }
   std::ifstream file(model);
   if (!file) {
     return Status::InvalidArgument("Options::nvm_model is \"" + model + "\"",
-                                   "neither none, optane, cxl or count nor a file that can be read");
+                                   "neither none, optane, cxl, cxl-switch, cmm-h or count nor a file that can be read");
   }
   figures->name = model;
   int number = 1;
@@ -211,8 +217,7 @@ std::string NvmModelFigures::Describe() const {
   return text;
 }
 
-// Figures are turned into ticks of the clock here, so that a read divides nothing. The number of tags is a power of
-// two, at most what cache_bytes has room for.
+// Figures are turned into ticks of the clock here, so that a read divides no time.
 NvmModel::NvmModel(const NvmModelFigures& figures)
     : id_(g_models.fetch_add(1, std::memory_order_relaxed) + 1),  // relaxed: a number for each
       figures_(figures),
@@ -223,13 +228,35 @@ NvmModel::NvmModel(const NvmModelFigures& figures)
       write_ticks_per_byte_(TicksPerByte(clock_, figures.write_bytes_per_second, figures.remote_factor)),
       read_burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * read_ticks_per_byte_)),
       write_burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * write_ticks_per_byte_)),
-      tag_shift_(std::bit_width(static_cast<uint64_t>(figures.cache_bytes) >> kUnitShift) - 1),
-      tags_(NewTags(size_t{1} << tag_shift_)) {
-  CHECK(tag_shift_ >= 0 && tag_shift_ < 48);
+      units_(static_cast<uint64_t>(figures.cache_bytes) >> kUnitShift),
+      pages_(figures.device_cache_bytes > 0
+                 ? std::make_unique<Tags>(static_cast<uint64_t>(figures.device_cache_bytes) >> kPageShift)
+                 : nullptr) {
   CHECK(read_ticks_per_byte_ >= 0 && write_ticks_per_byte_ >= 0);
 }
 
-void NvmModel::FreeTags::operator()(std::atomic<uint16_t>* tags) const { free(tags); }
+// Tags are two bytes, so that those of a device's cache of tens of gigabytes take some megabytes.
+NvmModel::Tags::Tags(uint64_t places)
+    : places_(places), shift_(std::has_single_bit(places) ? std::countr_zero(places) : -1), tags_(NewTags(places)) {
+  CHECK_GT(places_, 0u);
+}
+
+void NvmModel::Tags::Free::operator()(std::atomic<uint16_t>* tags) const { free(tags); }
+
+// No lock: two threads that change a tag at once make one answer wrong, which is a wait more or less. The cache of
+// units stands for the processor's last-level cache, which the model cannot ask.
+bool NvmModel::Tags::Touch(uint64_t block) {
+  // A division would be seen in the shortest waits.
+  const uint64_t turn = shift_ < 0 ? block / places_ : block >> shift_;
+  // Enough to tell all blocks of a place apart in regions up to 65535 times the cache. 0 is none.
+  const uint16_t wanted = static_cast<uint16_t>(turn % UINT16_MAX + 1);
+  // relaxed, and in two steps: a wrong answer now and then is a wait more or less
+  DCHECK_GT(wanted, 0);
+  std::atomic<uint16_t>& tag = tags_[block - turn * places_];
+  if (tag.load(std::memory_order_relaxed) == wanted) return true;
+  tag.store(wanted, std::memory_order_relaxed);
+  return false;
+}
 
 // The bucket is filled in before the release store of the count, so RegionOf on another thread sees a whole one or
 // none. Beyond kMaxRegions regions share the first one's bandwidth.
@@ -252,35 +279,22 @@ int NvmModel::RegionOf(uintptr_t address) const {
   return 0;
 }
 
-// Whether the unit is there; from now on it is.
-// A cache with one place for each unit (direct-mapped) and no lock: two threads that change a tag at once make one
-// answer wrong, which is a wait more or less. It stands for the processor's last-level cache, which the model cannot
-// ask.
-bool NvmModel::InCache(uint64_t unit) {
-  // Enough to tell all units of a place apart in regions up to 65535 times the cache. 0 is none.
-  const uint16_t wanted = static_cast<uint16_t>((unit >> tag_shift_) % UINT16_MAX + 1);
-  // relaxed, and in two steps: a wrong answer now and then is a wait more or less
-  DCHECK_GT(wanted, 0);
-  std::atomic<uint16_t>& tag = tags_[unit & ((uint64_t{1} << tag_shift_) - 1)];
-  if (tag.load(std::memory_order_relaxed) == wanted) return true;
-  tag.store(wanted, std::memory_order_relaxed);
-  return false;
-}
-
 // Called before the bytes are touched, with what the engine is about to read: a leaf, a line of one, a record. The
 // wait begins at a clock reading that is ordered behind earlier loads, so it does not overlap with what the machine's
 // own memory takes for them.
 void NvmModel::Read(const void* p, size_t size) {
   if (size == 0) return;
-  const bool waits = random_nanos_ > 0 || sequential_nanos_ > 0 || read_ticks_per_byte_ > 0;
+  const bool waits =
+      random_nanos_ > 0 || sequential_nanos_ > 0 || read_ticks_per_byte_ > 0 || figures_.device_miss_nanos > 0;
   const uint64_t start = waits ? clock_.OrderedNow() : 0;
   const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
   const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
-  uint64_t random = 0, sequential = 0;
+  uint64_t random = 0, sequential = 0, missed = 0;
   for (uint64_t unit = first; unit <= last; unit++) {
     const bool follows = t_streams.Follows(unit);
-    if (InCache(unit)) continue;
+    if (units_.Touch(unit)) continue;
     (follows ? sequential : random)++;
+    if (pages_ != nullptr && !pages_->Touch(unit >> (kPageShift - kUnitShift))) missed++;
   }
   DCHECK_LE(random + sequential, last - first + 1);
   const uint64_t cached = last - first + 1 - random - sequential;
@@ -288,13 +302,15 @@ void NvmModel::Read(const void* p, size_t size) {
   if (random > 0) random_units_.fetch_add(random, std::memory_order_relaxed);
   if (sequential > 0) sequential_units_.fetch_add(sequential, std::memory_order_relaxed);
   if (cached > 0) cached_units_.fetch_add(cached, std::memory_order_relaxed);
+  if (missed > 0) device_misses_.fetch_add(missed, std::memory_order_relaxed);
   // Latency and the queue for bandwidth pass at the same time, and to join the queue takes some of it.
   uint64_t served = 0;
   if (read_ticks_per_byte_ > 0 && random + sequential > 0) {
     served = ChargeRead(reinterpret_cast<uintptr_t>(p), random + sequential, start);
   }
-  const double nanos =
-      static_cast<double>(random) * random_nanos_ + static_cast<double>(sequential) * sequential_nanos_;
+  const double nanos = static_cast<double>(random) * random_nanos_ +
+                       static_cast<double>(sequential) * sequential_nanos_ +
+                       static_cast<double>(missed) * figures_.device_miss_nanos;
   if (nanos > 0) clock_.OrderedWait(start, clock_.TicksOf(nanos));
   const uint64_t arrived = start + static_cast<uint64_t>(clock_.TicksOf(nanos));
   if (served <= arrived) return;
@@ -312,11 +328,15 @@ uint64_t NvmModel::ChargeRead(uintptr_t address, uint64_t units, uint64_t now) {
 }
 
 // Writes are charged in portions, when a thread owes a part of the burst: the total is right, and a small write costs
-// no look at the clock. What a thread still owes to another model when it comes to this one is never charged: less
-// than kOwedShare of a burst.
+// no look at the clock. Pages that are written are in the device's cache from then on. What a thread still owes to
+// another model when it comes to this one is never charged: less than kOwedShare of a burst.
 void NvmModel::Write(const void* p, size_t size) {
-  if (size == 0 || write_ticks_per_byte_ == 0) return;
+  if (size == 0) return;
   const uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (pages_ != nullptr) {
+    for (uint64_t page = address >> kPageShift; page <= (address + size - 1) >> kPageShift; page++) pages_->Touch(page);
+  }
+  if (write_ticks_per_byte_ == 0) return;
   const uint64_t first = address >> kUnitShift;
   const uint64_t last = (address + size - 1) >> kUnitShift;
   DCHECK_LE(first, last);

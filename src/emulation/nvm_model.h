@@ -1,9 +1,9 @@
 // A model of memory that is slower than the one this machine has: waits for as long as it would have taken more.
 //
 // Reads wait for every 256-byte unit that is not in the modelled cache, less if it goes on with one of the thread's
-// last few streams of units. Writes fill a bucket that empties at the medium's bandwidth, by units touched, and wait
-// when it is full; units that are read and not in the cache fill another one. Waiting is spinning, so a thread that
-// waits for memory uses its CPU, as it would.
+// last few streams of units, and more if the device has a cache of its own that its page is not in. Writes fill a
+// bucket that empties at the medium's bandwidth, by units touched, and wait when it is full; units that are read and
+// not in the cache fill another one. Waiting is spinning, so a thread that waits for memory uses its CPU, as it would.
 //
 // What it is not: banks, reordering, wear, the processor's own caches (the modelled cache has tags of its own), reads
 // and writes in each other's way. Latency is charged to each thread alone; all threads of a region share its
@@ -33,10 +33,13 @@ struct NvmModelFigures {
   double write_bytes_per_second = 0;  // the same of writes
   double burst_bytes = 16 * 1024;     // what the medium's buffers take at once, and what may be read ahead of its rate
   double cache_bytes = 16 << 20;      // of units that are read for nothing
-  double remote_factor = 1;           // multiplies latencies and divides bandwidths
+  double remote_factor = 1;           // multiplies latencies, misses of the device aside, and divides bandwidths
+  double device_cache_bytes = 0;      // of a cache of pages in the device, in front of slower memory; 0: there is none
+  double device_miss_nanos = 0;       // more for a unit whose page is not in it
 
-  // "none", "optane", "cxl", "count", "count:BYTES" or a file of lines "name = value" with the names above. "none" and
-  // "" give *off. "count" waits for nothing: it counts what is read, beside a cache of so many bytes. InvalidArgument
+  // "none", a preset's name, or a file of lines "name = value" with the names above. "none" and "" give *off. Presets:
+  // "optane", "cxl", "cxl-switch", "cmm-h" or "cmm-h:BYTES" with so large a cache in the device, and "count" or
+  // "count:BYTES", which waits for nothing: it counts what is read, beside a cache of so many bytes. InvalidArgument
   // names the file, the line and the reason.
   static Status Parse(const std::string& model, NvmModelFigures* figures, bool* off);
 
@@ -63,16 +66,21 @@ class NvmModel {
   uint64_t cached_units() const { return cached_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
   uint64_t read_units() const { return random_units() + sequential_units(); }
 
+  // Reads of units whose pages were not in the device's cache.
+  uint64_t device_misses() const { return device_misses_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+
   // What was waited for, for tests and properties.
   uint64_t read_nanos() const {
     return static_cast<uint64_t>(static_cast<double>(random_units()) * random_nanos_ +
-                                 static_cast<double>(sequential_units()) * sequential_nanos_) +
+                                 static_cast<double>(sequential_units()) * sequential_nanos_ +
+                                 static_cast<double>(device_misses()) * figures_.device_miss_nanos) +
            queue_nanos_.load(std::memory_order_relaxed);  // relaxed: a statistic
   }
   uint64_t write_nanos() const { return write_nanos_.load(std::memory_order_relaxed); }  // relaxed: a statistic
 
  private:
   static constexpr unsigned kUnitShift = 8;
+  static constexpr unsigned kPageShift = 12;  // of the device's cache
 
   static constexpr int kMaxRegions = 16;
 
@@ -84,13 +92,26 @@ class NvmModel {
     std::atomic<uint64_t> written_until{0};
   };
 
-  struct FreeTags {
-    void operator()(std::atomic<uint16_t>* tags) const;
+  // What is in a cache that has one place for each block (direct-mapped).
+  class Tags {
+   public:
+    explicit Tags(uint64_t places);
+
+    // Whether the block is there; from now on it is.
+    bool Touch(uint64_t block);
+
+   private:
+    struct Free {
+      void operator()(std::atomic<uint16_t>* tags) const;
+    };
+
+    const uint64_t places_;
+    const int shift_;                                            // places_ is 1 << shift_; -1: no power of two
+    const std::unique_ptr<std::atomic<uint16_t>[], Free> tags_;  // of the blocks, by their place
   };
 
   uint64_t random_units() const { return random_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
   uint64_t sequential_units() const { return sequential_units_.load(std::memory_order_relaxed); }  // relaxed: the same
-  bool InCache(uint64_t unit);
   int RegionOf(uintptr_t address) const;
   void Charge(int region, uint64_t ticks);
   uint64_t ChargeRead(uintptr_t address, uint64_t units, uint64_t now);
@@ -104,13 +125,14 @@ class NvmModel {
   const double write_ticks_per_byte_;  // 0: no limit
   const uint64_t read_burst_ticks_;
   const uint64_t write_burst_ticks_;
-  const int tag_shift_;                                            // there are 1 << tag_shift_ tags
-  const std::unique_ptr<std::atomic<uint16_t>[], FreeTags> tags_;  // of the units in the cache, by their place
+  Tags units_;                         // in the modelled cache
+  const std::unique_ptr<Tags> pages_;  // in the device's cache; null: it has none
   Bucket buckets_[kMaxRegions];
   std::atomic<int> regions_{0};
   std::atomic<uint64_t> cached_units_{0};
   std::atomic<uint64_t> random_units_{0};  // read and not in the cache
   std::atomic<uint64_t> sequential_units_{0};
+  std::atomic<uint64_t> device_misses_{0};
   std::atomic<uint64_t> queue_nanos_{0};  // what reads waited for bandwidth, on top of their latency
   std::atomic<uint64_t> write_nanos_{0};
 };

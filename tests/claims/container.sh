@@ -70,7 +70,10 @@ fi
 mkdir -p "$folder"
 trap clean_up EXIT
 
-if [[ ! -e $folder/etc/debian_version ]]; then debootstrap --variant=minbase bookworm "$folder" >"$folder.log" 2>&1; fi
+# debootstrap removes its own folder when it has finished.
+if [[ ! -e $folder/etc/debian_version || -e $folder/debootstrap ]]; then
+  debootstrap --variant=minbase bookworm "$folder" >"$folder.log" 2>&1
+fi
 mount -t proc proc "$folder/proc"
 mount -t tmpfs tmpfs "$folder/dev"
 mkdir "$folder/dev/shm"
@@ -93,6 +96,8 @@ inside() {
     bash -c "cd '$place' && $1"
 }
 
+# Packages that a run before was cut off in.
+inside "dpkg --configure -a"
 instructions >"$folder/instructions"
 while IFS= read -r line <&3; do
   rest=${line#* }

@@ -67,12 +67,12 @@ build_copy() {
   }
 }
 
-# with_mutant PREFIX: a folder of programs in which crash_explorer plants the first fault whose name begins so.
+# with_mutant PREFIX: a folder of programs in which crash_explorer plants the fault whose name begins so.
 with_mutant() {
   local name
-  name=$("$copy/build/crash_explorer" --list-mutants |
-    awk -v p="$1" 'index($0, p) == 1 { sub(/: [^:]*$/, ""); print; exit }')
-  [[ -n $name ]] || die "crash_explorer has no fault $1"
+  name=$("$copy/build/crash_explorer" --list-mutants | awk -v p="$1" 'index($0, p) == 1 { sub(/: [^:]*$/, ""); print }')
+  # The first of several may be one that few histories reach.
+  [[ $(grep -c . <<<"$name") == 1 ]] || die "crash_explorer has not one fault $1 but: ${name:-none}"
   rm -rf "${scratch:?}/bin"
   mkdir "$scratch/bin"
   ln -s "$copy"/build/* "$scratch/bin/"

@@ -44,6 +44,18 @@ TEST(NvmModelTest, PresetsAreThePublishedFigures) {
   EXPECT_EQ(150, figures.read_random_nanos);
   EXPECT_EQ(0, figures.read_bytes_per_second);
   EXPECT_EQ(0, figures.write_bytes_per_second);
+  ASSERT_OK(NvmModelFigures::Parse("cxl-switch", &figures, &off));
+  EXPECT_EQ(450, figures.read_random_nanos);
+  EXPECT_EQ(0, figures.device_cache_bytes);
+  ASSERT_OK(NvmModelFigures::Parse("cmm-h", &figures, &off));
+  EXPECT_EQ(405, figures.read_random_nanos);
+  EXPECT_EQ(48e9, figures.device_cache_bytes);
+  EXPECT_EQ(70e3, figures.device_miss_nanos);
+  ASSERT_OK(NvmModelFigures::Parse("cmm-h:1073741824", &figures, &off));
+  EXPECT_EQ(1073741824, figures.device_cache_bytes) << "a smaller device, for a smaller pool";
+  EXPECT_EQ(70e3, figures.device_miss_nanos);
+  EXPECT_STATUS(InvalidArgument, NvmModelFigures::Parse("cmm-h:100", &figures, &off));
+  EXPECT_STATUS(InvalidArgument, NvmModelFigures::Parse("cxl:4096", &figures, &off));
   for (const char* none : {"", "none"}) {
     ASSERT_OK(NvmModelFigures::Parse(none, &figures, &off));
     EXPECT_TRUE(off);
@@ -110,6 +122,66 @@ TEST(NvmModelTest, TheCacheHoldsAsMuchAsItShould) {
   for (uint64_t i = 64; i < 128; i += 2) model.Read(Unit(i), 1);
   model.Read(Unit(0), 1);
   EXPECT_EQ(65 * 1000u, model.read_nanos()) << "others have taken its place";
+}
+
+constexpr uint64_t kPageUnits = 16;
+
+// 64 units in the processor's cache and three pages in the device's.
+NvmModelFigures WithDeviceCache() {
+  NvmModelFigures figures = Figures();
+  figures.device_cache_bytes = 3 * 4096;
+  figures.device_miss_nanos = 20000;
+  return figures;
+}
+
+TEST(NvmModelTest, APageThatTheDeviceMissesCostsMoreAndOnce) {
+  NvmModel model(WithDeviceCache());
+  constexpr uint64_t kFirst = 200 * kPageUnits;
+  model.Read(Unit(kFirst), 1);
+  EXPECT_EQ(21000u, model.read_nanos()) << "on top of the unit's latency";
+  model.Read(Unit(kFirst + 1), 1);
+  model.Read(Unit(kFirst + 9), 1);
+  EXPECT_EQ(21000u + 100 + 1000, model.read_nanos()) << "other units of the page";
+  model.Read(Unit(kFirst), 1);
+  EXPECT_EQ(22100u, model.read_nanos()) << "what the processor has does not ask the device";
+  model.Read(Unit(kFirst + 15), 2 * kUnit);
+  EXPECT_EQ(2u, model.device_misses()) << "the read goes on in the next page";
+  EXPECT_EQ(22100u + 1000 + 100 + 20000, model.read_nanos());
+}
+
+TEST(NvmModelTest, TheDeviceHoldsAsManyPagesAsItShould) {
+  NvmModel model(WithDeviceCache());
+  // The first units of all of these pages have one place in the processor's cache.
+  const auto read = [&model](uint64_t page) { model.Read(Unit(4 * page * kPageUnits), 1); };
+  for (int round = 0; round < 10; round++) {
+    for (uint64_t page = 0; page < 3; page++) read(page);
+  }
+  EXPECT_EQ(0u, model.cached_units());
+  EXPECT_EQ(3u, model.device_misses());
+  read(3);
+  read(0);
+  EXPECT_EQ(5u, model.device_misses()) << "another has taken its place";
+  read(1);
+  EXPECT_EQ(5u, model.device_misses());
+}
+
+TEST(NvmModelTest, WhatIsWrittenIsInTheDevice) {
+  NvmModel model(WithDeviceCache());
+  model.Write(Unit(kPageUnits - 1) + 255, 2);
+  model.Read(Unit(0), 1);
+  model.Read(Unit(kPageUnits), 1);
+  EXPECT_EQ(0u, model.device_misses());
+  EXPECT_EQ(0u, model.write_nanos()) << "nothing waits for a write";
+  model.Read(Unit(2 * kPageUnits), 1);
+  EXPECT_EQ(1u, model.device_misses());
+}
+
+TEST(NvmModelTest, DistanceMakesNoMissLonger) {
+  NvmModelFigures figures = WithDeviceCache();
+  figures.remote_factor = 2;
+  NvmModel model(figures);
+  model.Read(Unit(400 * kPageUnits), 1);
+  EXPECT_EQ(22000u, model.read_nanos());
 }
 
 TEST(NvmModelTest, CountsUnitsAndWaitsForNothingIfNothingIsSlower) {
