@@ -1,7 +1,9 @@
 package org.miodb.kafka.demo;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -85,6 +87,20 @@ final class Cluster implements AutoCloseable {
       throw new IOException("the broker's storage was not formatted; see " + work.resolve("broker.log"));
     }
     broker = java("broker.log", List.of("-Xmx320m", "-XX:TieredStopAtLevel=1"), "kafka.Kafka", properties.toString());
+    awaitBroker();
+  }
+
+  /** On a machine that is busy a broker takes longer to start than clients have patience. */
+  private void awaitBroker() throws IOException, InterruptedException {
+    while (broker.isAlive()) {
+      try {
+        new Socket("localhost", brokerPort).close();
+        return;
+      } catch (ConnectException e) {
+        Thread.sleep(100);
+      }
+    }
+    throw new IOException("the broker has ended; see " + work.resolve("broker.log"));
   }
 
   /** Starts an instance of an application, with stores of a kind. */

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +12,6 @@ import java.util.SplittableRandom;
 import java.util.StringJoiner;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -86,9 +84,7 @@ final class Compare {
   /** The input of all rounds. Baskets are later than items, so a task takes them later. */
   private void write() throws ExecutionException, InterruptedException {
     Map<String, Object> broker = Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, cluster.broker());
-    Map<String, Object> patient = new HashMap<>(broker);
-    patient.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) PATIENCE_MILLIS);
-    try (Admin admin = Admin.create(patient)) {
+    try (Admin admin = Admin.create(broker)) {
       admin.createTopics(List.of(new NewTopic(LookupsTopology.ITEMS, 1, (short) 1),
           new NewTopic(LookupsTopology.BASKETS, 1, (short) 1))).all().get();
     }
