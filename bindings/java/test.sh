@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds the jar with its native library and Javadoc, and runs its tests.
 #
-#   bindings/java/test.sh [--keep=FOLDER] [--bench[=ARGUMENTS]]
+#   bindings/java/test.sh [--keep=FOLDER] [--bench[=ARGUMENTS]] [--stores]
 #
 #   --keep=FOLDER        copy the jars to this folder
 #   --bench[=ARGUMENTS]  run the benchmark against RocksDB instead of the tests, with these arguments of JMH
+#   --stores             tell what 300 databases in one JVM cost, instead of the tests
 #   --help               this text
 #
 # Installs missing packages first (test_sh/install_deps.sh --bindings); the rest comes from Maven Central. The engine is that
@@ -16,6 +17,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
 
 bench=false
+stores=false
 bench_arguments=()
 keep=
 for argument in "$@"; do
@@ -26,6 +28,7 @@ for argument in "$@"; do
       bench=true
       read -ra bench_arguments <<<"${argument#*=}"
       ;;
+    --stores) stores=true ;;
     *) help_or_die "$argument" ;;
   esac
 done
@@ -41,7 +44,13 @@ maven=(mvn -q -B "-Dmiodb.build=$MIODB_ROOT/build" "-Dmiodb.tmpdir=$scratch")
 
 if $bench; then
   "${maven[@]}" -Pbench compile dependency:build-classpath -Dmdep.outputFile="$scratch/classpath"
-  java -Djava.io.tmpdir="$scratch" -cp "target/classes:$(<"$scratch/classpath")" org.openjdk.jmh.Main "${bench_arguments[@]}"
+  java -Djava.io.tmpdir="$scratch" -cp "target/bench-classes:$(<"$scratch/classpath")" org.openjdk.jmh.Main "${bench_arguments[@]}"
+  exit 0
+fi
+
+if $stores; then
+  "${maven[@]}" test-compile
+  java -cp target/test-classes:target/classes org.miodb.ManyStoresMain "$scratch" 300
   exit 0
 fi
 

@@ -1,10 +1,8 @@
-"""What is closed says so, what is leaked goes, and nothing crashes."""
+"""What is closed says so, and nothing crashes."""
 
 import gc
 import multiprocessing
 import os
-import pathlib
-import resource
 import subprocess
 import sys
 import textwrap
@@ -44,10 +42,10 @@ def test_everything_of_a_closed_database_raises(db):
         calls += [lambda r=reader: r.get(b'k'), lambda r=reader: r.get_pinned(b'k'),
                   lambda r=reader: r.multi_get([b'k']), reader.iterator, reader.raw_iterator]
     for call in calls:
-        with pytest.raises(RuntimeError):
+        with pytest.raises(RuntimeError, match=' is closed$'):
             call()
     for call in (lambda: memoryview(pinned), lambda: bytes(pinned), lambda: len(pinned)):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match='its database is closed$'):
             call()
     for thing in (snapshot, view_snapshot, iterator, raw):
         thing.close()
@@ -155,60 +153,6 @@ def test_an_iterator_keeps_the_database_open(path):
         miodb.DB(path)
     del iterator
     miodb.DB(path).close()
-
-
-def test_cycles_are_collected(path):
-    class Holder(list):
-        pass
-
-    db = miodb.DB(path, create_if_missing=True)
-    holder = Holder([db, db.iterator(), db.snapshot(), db.raw_iterator(), db.write_batch(), db.prefixed_db(b'p')])
-    holder.append(holder)
-    del db, holder
-    gc.collect()
-    miodb.DB(path).close()
-
-
-def resident_bytes():
-    pages = int(pathlib.Path('/proc/self/statm').read_text().split()[1])
-    return pages * resource.getpagesize()
-
-
-def test_a_million_leaked_iterators_leave_nothing(db):
-    for i in range(100):
-        db.put(b'%03d' % i, b'v' * 100)
-    db.flush()
-
-    def leak(count):
-        for _ in range(count):
-            next(db.iterator(start=b'050', stop=b'060'))
-        gc.collect()
-
-    leak(20_000)
-    before = resident_bytes()
-    leak(1_000_000)
-    # A leak of sixteen bytes an iterator would show.
-    assert resident_bytes() - before < 16_000_000
-
-
-def test_leaked_snapshots_values_batches_and_databases_leave_nothing(path):
-    def leak(count):
-        db = miodb.DB(path, create_if_missing=True, write_buffer_size=256 << 10)
-        db.put(b'k', b'v' * 1000)
-        for _ in range(count):
-            db.snapshot().get(b'k')
-            memoryview(db.get_pinned(b'k'))
-            db.multi_get([b'k', b'none'])
-            with db.write_batch(transaction=True) as batch:
-                batch.put(b'l', b'v')
-            db.raw_iterator().seek_to_first()
-
-    leak(5_000)
-    before = resident_bytes()
-    for _ in range(10):
-        leak(10_000)
-    gc.collect()
-    assert resident_bytes() - before < 16_000_000
 
 
 @pytest.mark.parametrize('seed', range(3))

@@ -1,12 +1,11 @@
 package org.miodb;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Leaks iterators and snapshots under a small heap; ends with 0 if the memory of the process has not grown. */
 final class LeakMain {
-  private static final int WARM_UP = 100_000;
+  private static final int WARM_UP = 300_000;
   private static final long MOST_GROWTH_KIB = 100 << 10;
 
   private LeakMain() {}
@@ -16,9 +15,9 @@ final class LeakMain {
     DB db = Databases.open(Path.of(arguments[0]));
     db.put(Databases.bytes("k"), Databases.bytes("v"));
     leak(db, WARM_UP);
-    long before = residentKib();
+    long before = ManyStoresMain.status("VmRSS:");
     leak(db, Long.parseLong(arguments[1]));
-    long after = residentKib();
+    long after = ManyStoresMain.status("VmRSS:");
     System.out.println("resident before " + before + " KiB, after " + after + " KiB");
     // The database stays open: the end of the process has to be orderly with it.
     System.exit(after - before < MOST_GROWTH_KIB ? 0 : 1);
@@ -31,10 +30,5 @@ final class LeakMain {
         throw new AssertionError("the entry is gone");
       }
     }
-  }
-
-  private static long residentKib() throws IOException {
-    return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
-        .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", ""))).findFirst().getAsLong();
   }
 }

@@ -50,7 +50,8 @@ class LifetimeTest {
         iterator::seekToLast, () -> iterator.seek(k), () -> iterator.seekForPrev(k), iterator::next, iterator::prev,
         iterator::key, iterator::value, () -> iterator.key(direct), () -> iterator.value(direct));
     for (Runnable call : calls) {
-      assertThrows(IllegalStateException.class, call::run);
+      String said = assertThrows(IllegalStateException.class, call::run).getMessage();
+      assertTrue(said.contains(" is closed"), said);
     }
     snapshot.close();
     iterator.close();
@@ -229,6 +230,51 @@ class LifetimeTest {
       } catch (MioDBException e) {
         Thread.sleep(100);
       }
+    }
+    open().close();
+  }
+
+  /** Has a database and what was made from it, becomes garbage with them, and uses them in its finalizer. */
+  private static final class Finalized {
+    private final DB db;
+    private final DBIterator iterator;
+    private final Snapshot snapshot;
+    private final List<Object> said;
+
+    Finalized(DB db, List<Object> said) {
+      this.db = db;
+      this.said = said;
+      iterator = db.iterator();
+      snapshot = db.snapshot();
+    }
+
+    @Override
+    @SuppressWarnings({"deprecation", "removal"})
+    protected void finalize() {
+      try {
+        said.add(iterator.seekToFirst() + text(db.get(bytes("k"), ReadOptions.DEFAULT.withSnapshot(snapshot))));
+        db.close();
+        iterator.next();
+      } catch (Throwable e) {
+        said.add(e.getMessage());
+      }
+    }
+  }
+
+  @Test
+  void aFinalizerMayUseAndCloseWhatIsCollectedWithItsObject() throws InterruptedException {
+    List<Object> said = Collections.synchronizedList(new ArrayList<>());
+    for (int round = 0; round < 3; round++) {
+      DB db = open();
+      db.put(bytes("k"), bytes("v"));
+      new Finalized(db, said);
+      db = null;
+      said.clear();
+      for (int i = 0; i < 600 && said.size() < 2; i++) {
+        System.gc();
+        Thread.sleep(10);
+      }
+      assertEquals(List.of("truev", "the database is closed"), said);
     }
     open().close();
   }

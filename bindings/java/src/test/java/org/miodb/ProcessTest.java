@@ -41,6 +41,12 @@ class ProcessTest {
   }
 
   @Test
+  void manyDatabasesShareThreadsAndTakeLittleMemory() throws Exception {
+    String said = run(List.of("-Xmx64m"), ManyStoresMain.class, folder.toString(), "300");
+    assertTrue(said.startsWith("0\n"), said);
+  }
+
+  @Test
   void aFullHeapLeavesNothingBehind() throws Exception {
     String said = run(List.of("-Xmx16m"), FullHeapMain.class, folder.resolve("db").toString());
     assertEquals("0\n", said);

@@ -1,7 +1,9 @@
 package org.miodb.kafka.demo;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -20,7 +22,7 @@ final class Cluster implements AutoCloseable {
   private static final Pattern NUMBER = Pattern.compile("\"(\\w+)\":(\\d+)");
 
   private final Path work;
-  private final String store;
+  private final List<String> jvm;
   private final int brokerPort = freePort();
   private final HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
   private final List<Member> members = new ArrayList<>();
@@ -32,9 +34,10 @@ final class Cluster implements AutoCloseable {
     private volatile Process process;
   }
 
-  Cluster(Path work, String store, int instances) {
+  /** The JVMs of the instances get these options. */
+  Cluster(Path work, int instances, List<String> jvm) {
     this.work = work;
-    this.store = store;
+    this.jvm = jvm;
     for (int i = 0; i < instances; i++) {
       members.add(new Member());
     }
@@ -57,10 +60,11 @@ final class Cluster implements AutoCloseable {
   }
 
   /** A JVM of this class path; its output is a file of the work folder. */
-  private Process java(String output, int heapMegabytes, String... arguments) throws IOException {
-    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-Xmx" + heapMegabytes + "m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-        System.getProperty("java.class.path")));
+  private Process java(String output, List<String> options, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(options);
+    command.addAll(List.of("-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path")));
     command.addAll(List.of(arguments));
     return new ProcessBuilder(command).redirectErrorStream(true)
         .redirectOutput(ProcessBuilder.Redirect.appendTo(work.resolve(output).toFile())).start();
@@ -77,18 +81,41 @@ final class Cluster implements AutoCloseable {
         "log.dirs=" + work.resolve("broker"), "num.partitions=1", "offsets.topic.replication.factor=1",
         "offsets.topic.num.partitions=3", "transaction.state.log.replication.factor=1", "transaction.state.log.min.isr=1",
         "transaction.state.log.num.partitions=3", "group.initial.rebalance.delay.ms=0", "log.segment.bytes=67108864"));
-    Process format = java("broker.log", 128, "kafka.tools.StorageTool", "format", "--cluster-id", "demo-demo-demo-demo-de",
+    Process format = java("broker.log", List.of("-Xmx128m"), "kafka.tools.StorageTool", "format", "--cluster-id", "demo-demo-demo-demo-de",
         "--config", properties.toString());
     if (format.waitFor() != 0) {
       throw new IOException("the broker's storage was not formatted; see " + work.resolve("broker.log"));
     }
-    broker = java("broker.log", 320, "kafka.Kafka", properties.toString());
+    broker = java("broker.log", List.of("-Xmx320m", "-XX:TieredStopAtLevel=1"), "kafka.Kafka", properties.toString());
+    awaitBroker();
   }
 
-  void start(int instance) throws IOException {
+  /** On a machine that is busy a broker takes longer to start than clients have patience. */
+  private void awaitBroker() throws IOException, InterruptedException {
+    while (broker.isAlive()) {
+      try {
+        new Socket("localhost", brokerPort).close();
+        return;
+      } catch (ConnectException e) {
+        Thread.sleep(100);
+      }
+    }
+    throw new IOException("the broker has ended; see " + work.resolve("broker.log"));
+  }
+
+  /** Starts an instance of an application, with stores of a kind. */
+  void start(int instance, String application, String store, String topology) throws IOException {
     Member member = members.get(instance);
-    member.process = java("instance-" + instance + ".log", 160, Instance.class.getName(), broker(),
-        work.resolve("state-" + instance).toString(), "instance-" + instance, store, Integer.toString(member.port));
+    member.process = java("instance-" + instance + ".log", jvm, Instance.class.getName(), "broker=" + broker(),
+        "state=" + work.resolve("state-" + instance), "port=" + member.port, "name=instance-" + instance,
+        "application=" + application, "store=" + store, "topology=" + topology);
+  }
+
+  /** Ends an instance in order. */
+  void end(int instance) throws InterruptedException {
+    Process process = members.get(instance).process;
+    process.destroy();
+    process.waitFor();
   }
 
   /** As kill -9 does. */
@@ -128,6 +155,15 @@ final class Cluster implements AutoCloseable {
   /** Whether the processes that should run do. */
   boolean isAlive() {
     return broker.isAlive() && members.stream().allMatch(member -> member.process.isAlive());
+  }
+
+  boolean isAlive(int instance) {
+    return broker.isAlive() && members.get(instance).process.isAlive();
+  }
+
+  /** The CPU time that an instance has taken, also while others used the machine. */
+  double cpuSeconds(int instance) {
+    return members.get(instance).process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
   }
 
   /** The tables of all instances together; null if one does not answer now. */

@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutionException;
 final class Demo {
   private static final int INSTANCES = 3;
   private static final int PARTITIONS = 3;
-  private static final long PATIENCE_MILLIS = 120_000;
+  private static final long PATIENCE_MILLIS = 300_000;
 
   private final Map<String, String> options;
   private final Cluster cluster;
@@ -25,20 +25,25 @@ final class Demo {
 
   private Demo(Map<String, String> options) {
     this.options = options;
-    cluster = new Cluster(Path.of(options.get("work")), options.get("store"), INSTANCES);
+    cluster = new Cluster(Path.of(options.get("work")), INSTANCES, List.of("-Xmx160m", "-XX:TieredStopAtLevel=1"));
   }
 
   private int option(String name) {
     return Integer.parseInt(options.get(name));
   }
 
-  /** Arguments: name=value, all those that run.sh has. */
-  public static void main(String[] arguments) throws Exception {
+  /** What arguments say that are name=value. */
+  static Map<String, String> options(String[] arguments) {
     Map<String, String> options = new HashMap<>();
     for (String argument : arguments) {
       options.put(argument.substring(0, argument.indexOf('=')), argument.substring(argument.indexOf('=') + 1));
     }
-    Demo demo = new Demo(options);
+    return options;
+  }
+
+  /** Arguments: name=value, all those that run.sh has. */
+  public static void main(String[] arguments) throws Exception {
+    Demo demo = new Demo(options(arguments));
     Runtime.getRuntime().addShutdownHook(new Thread(demo.cluster::close));
     boolean same = demo.run();
     System.exit(same ? 0 : 1);
@@ -57,7 +62,7 @@ final class Demo {
       long firstTime = System.currentTimeMillis() - Orders.millis(count) - 60_000;
       orders.writeCustomers(firstTime - 60_000);
       for (int i = 0; i < INSTANCES; i++) {
-        cluster.start(i);
+        start(i);
       }
       for (int i = 0; i < INSTANCES; i++) {
         await(i);
@@ -78,6 +83,10 @@ final class Demo {
       }
       return same;
     }
+  }
+
+  private void start(int instance) throws IOException {
+    cluster.start(instance, "demo", options.get("store"), "orders");
   }
 
   private void write(Orders orders, long count, long firstTime) {
@@ -140,7 +149,7 @@ final class Demo {
   private synchronized String killNow(int instance) throws IOException, InterruptedException {
     cluster.kill(instance);
     long killed = System.currentTimeMillis();
-    cluster.start(instance);
+    start(instance);
     await(instance);
     String said = String.format("kill -9 of instance %d: it runs again after %.1f s; %d records restored in %d ms, %d stores",
         instance, (System.currentTimeMillis() - killed) / 1e3, cluster.number(instance, "restored"),

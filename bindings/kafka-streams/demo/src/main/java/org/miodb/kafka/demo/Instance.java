@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,6 +20,7 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler;
 import org.apache.kafka.streams.processor.StateRestoreListener;
 import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
@@ -36,9 +38,10 @@ final class Instance {
   private final Path state;
   private final Restores restores = new Restores();
 
-  private Instance(String broker, Path state, String name, String store) {
-    this.state = state;
-    streams = new KafkaStreams(OrdersTopology.topology(), properties(broker, state, name, store));
+  private Instance(Map<String, String> options) {
+    state = Path.of(options.get("state"));
+    Topology topology = options.get("topology").equals("lookups") ? LookupsTopology.topology() : OrdersTopology.topology();
+    streams = new KafkaStreams(topology, properties(options));
     streams.setGlobalStateRestoreListener(restores);
     streams.setUncaughtExceptionHandler(error -> {
       error.printStackTrace();
@@ -46,20 +49,20 @@ final class Instance {
     });
   }
 
-  private static Properties properties(String broker, Path state, String name, String store) {
+  private static Properties properties(Map<String, String> options) {
     Properties properties = new Properties();
-    properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "demo");
-    properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, broker);
-    properties.put(StreamsConfig.STATE_DIR_CONFIG, state.toString());
+    properties.put(StreamsConfig.APPLICATION_ID_CONFIG, options.get("application"));
+    properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, options.get("broker"));
+    properties.put(StreamsConfig.STATE_DIR_CONFIG, options.get("state"));
     properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
     properties.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
     properties.put(StreamsConfig.DEFAULT_KEY_SERDE_CLASS_CONFIG, Serdes.String().getClass());
     properties.put(StreamsConfig.DEFAULT_VALUE_SERDE_CLASS_CONFIG, Serdes.String().getClass());
     // The one line that says which stores there are.
-    properties.put(StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, store.equals("rocksdb")
+    properties.put(StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, options.get("store").equals("rocksdb")
         ? BuiltInDslStoreSuppliers.RocksDBDslStoreSuppliers.class : MioDBDslStoreSuppliers.class);
     // An instance that was killed gets its tasks back if it is there again in time.
-    properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), name);
+    properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), options.get("name"));
     properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 60_000);
     return properties;
   }
@@ -92,11 +95,12 @@ final class Instance {
     }
   }
 
-  /** Arguments: broker, folder of the state, name, kind of the stores, port. */
+  /** Arguments: name=value, of broker, folder of the state, port, application, name, kind of the stores, and topology. */
   public static void main(String[] arguments) throws IOException {
-    Instance instance = new Instance(arguments[0], Path.of(arguments[1]), arguments[2], arguments[3]);
+    Map<String, String> options = Demo.options(arguments);
+    Instance instance = new Instance(options);
     HttpServer server = HttpServer.create(
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[4])), 0);
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(options.get("port"))), 0);
     server.setExecutor(Executors.newFixedThreadPool(2));
     server.createContext("/status", exchange -> answer(exchange, instance::status));
     server.createContext("/dump", exchange -> answer(exchange, instance::dump));
