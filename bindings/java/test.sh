@@ -44,7 +44,8 @@ maven=(mvn -q -B "-Dmiodb.build=$MIODB_ROOT/build" "-Dmiodb.tmpdir=$scratch")
 
 if $bench; then
   "${maven[@]}" -Pbench compile dependency:build-classpath -Dmdep.outputFile="$scratch/classpath"
-  java -Djava.io.tmpdir="$scratch" -cp "target/bench-classes:$(<"$scratch/classpath")" org.openjdk.jmh.Main "${bench_arguments[@]}"
+  java -Djava.io.tmpdir="$scratch" -cp "target/bench-classes:$(<"$scratch/classpath")" org.openjdk.jmh.Main \
+    "${bench_arguments[@]}"
   exit 0
 fi
 

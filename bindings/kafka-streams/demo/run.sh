@@ -8,8 +8,8 @@
 #   --kill=N               kill instances N times at random moments, and start them again (0)
 #   --orders=N             write so many orders (60000)
 #   --rate=N               so many a second (2000)
-#   --compare=ROUNDS       instead of all that, let a topology that does little but use its store run with MioDB's and with
-#                          RocksDB's stores by turns, so often, and tell throughput and how long restarts take
+#   --compare=ROUNDS       instead of all that, let a topology that does little but use its store run with MioDB's and
+#                          with RocksDB's stores by turns, so often, and tell throughput and how long restarts take
 #   --items=N              with --compare: entries of the store (5000000)
 #   --port=N               port of the web page, which shows throughput, restores and state, and kills (any that is free)
 #   --stay                 do not end when the tables are compared, for the page
@@ -17,7 +17,8 @@
 #   --offline              Maven fetches nothing
 #   --help                 this text
 #
-# It needs about 1.2 GB of memory, and 5 GB of room with --compare. Exit status: 0 the tables are the same, 1 they are not, or something failed.
+# It needs about 1.2 GB of memory, and 5 GB of room with --compare. Exit status: 0 the tables are the same, 1 they are not,
+# or something failed.
 
 set -euo pipefail
 # shellcheck source=test_sh/lib.sh
@@ -40,7 +41,9 @@ for argument in "$@"; do
     *) help_or_die "$argument" ;;
   esac
 done
-for number in "$kill" "$orders" "$rate" "$port" "$compare" "$items"; do is_whole_number "$number" || die "$number is no whole number; see --help"; done
+for number in "$kill" "$orders" "$rate" "$port" "$compare" "$items"; do
+  is_whole_number "$number" || die "$number is no whole number; see --help"
+done
 ((orders > 0 && rate > 0)) || die "--orders and --rate must be at least 1"
 
 exit_on_signals
@@ -61,4 +64,5 @@ if ((compare > 0)); then
   "${java[@]}" org.miodb.kafka.demo.Compare "work=$work" "rounds=$compare" "items=$items" "baskets=$((items / 10))"
   exit 0
 fi
-"${java[@]}" org.miodb.kafka.demo.Demo "work=$work" "store=$store" "kill=$kill" "orders=$orders" "rate=$rate" "port=$port" "stay=$stay"
+"${java[@]}" org.miodb.kafka.demo.Demo "work=$work" "store=$store" "kill=$kill" "orders=$orders" "rate=$rate" \
+  "port=$port" "stay=$stay"

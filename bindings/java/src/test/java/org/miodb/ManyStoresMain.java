@@ -8,8 +8,8 @@ import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
 /**
- * What many databases in one JVM cost: threads that were not there before, memory of the process, and how long opens and
- * closes take. Ends with 0 if threads and memory are within their bounds; times are told, not judged.
+ * What many databases in one JVM cost: threads that were not there before, memory of the process, and how long opens
+ * and closes take. Ends with 0 if threads and memory are within their bounds; times are told, not judged.
  */
 final class ManyStoresMain {
   private static final int PUTS = 100;
@@ -81,8 +81,8 @@ final class ManyStoresMain {
     long threads = threads() - threadsBefore;
     long residentMib = status("VmRSS:") >> 10;
     within &= threads <= MOST_THREADS && residentMib < MOST_RESIDENT_MIB;
-    System.out.printf("%-20s%s %d threads more, %d MiB resident (%d MiB of it own)%n", stage, times, threads, residentMib,
-        status("RssAnon:") >> 10);
+    System.out.printf("%-20s%s %d threads more, %d MiB resident (%d MiB of it own)%n", stage, times, threads,
+        residentMib, status("RssAnon:") >> 10);
   }
 
   private static long threads() throws IOException {

@@ -81,8 +81,8 @@ final class Cluster implements AutoCloseable {
         "log.dirs=" + work.resolve("broker"), "num.partitions=1", "offsets.topic.replication.factor=1",
         "offsets.topic.num.partitions=3", "transaction.state.log.replication.factor=1", "transaction.state.log.min.isr=1",
         "transaction.state.log.num.partitions=3", "group.initial.rebalance.delay.ms=0", "log.segment.bytes=67108864"));
-    Process format = java("broker.log", List.of("-Xmx128m"), "kafka.tools.StorageTool", "format", "--cluster-id", "demo-demo-demo-demo-de",
-        "--config", properties.toString());
+    Process format = java("broker.log", List.of("-Xmx128m"), "kafka.tools.StorageTool", "format", "--cluster-id",
+        "demo-demo-demo-demo-de", "--config", properties.toString());
     if (format.waitFor() != 0) {
       throw new IOException("the broker's storage was not formatted; see " + work.resolve("broker.log"));
     }

@@ -18,7 +18,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** The same store-bound topology with MioDB's and with RocksDB's stores, by turns: throughput, and how long restarts take. */
+/** A store-bound topology with MioDB's and with RocksDB's stores, by turns: throughput, and how long restarts take. */
 final class Compare {
   private static final String[] STORES = {"miodb", "rocksdb"};
   private static final int VALUE_BYTES = 100;
@@ -66,7 +66,8 @@ final class Compare {
     figures.forEach((name, byStore) -> {
       double ours = median(byStore.get(STORES[0]));
       double theirs = median(byStore.get(STORES[1]));
-      System.out.printf("%-36s %10.1f %10.1f %10.2f%n", name, ours, theirs, Math.max(ours, theirs) / Math.min(ours, theirs));
+      System.out.printf("%-36s %10.1f %10.1f %10.2f%n", name, ours, theirs,
+          Math.max(ours, theirs) / Math.min(ours, theirs));
     });
   }
 
@@ -102,7 +103,8 @@ final class Compare {
         for (int j = 0; j < VALUE_BYTES; j++) {
           value[j] = (char) ('a' + random.nextInt(26));
         }
-        producer.send(new ProducerRecord<>(LookupsTopology.ITEMS, 0, time + i, LookupsTopology.key(i), new String(value)));
+        producer.send(
+            new ProducerRecord<>(LookupsTopology.ITEMS, 0, time + i, LookupsTopology.key(i), new String(value)));
       }
       for (long i = 0; i < baskets; i++) {
         StringJoiner numbers = new StringJoiner(" ");
@@ -127,7 +129,8 @@ final class Compare {
   }
 
   /** Takes the time until the instance runs. */
-  private void start(int instance, String store, String application, String when) throws IOException, InterruptedException {
+  private void start(int instance, String store, String application, String when)
+      throws IOException, InterruptedException {
     long start = System.nanoTime();
     cluster.start(instance, application, store, "lookups");
     long until = System.currentTimeMillis() + PATIENCE_MILLIS;

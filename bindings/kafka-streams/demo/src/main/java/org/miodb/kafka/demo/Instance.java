@@ -40,7 +40,8 @@ final class Instance {
 
   private Instance(Map<String, String> options) {
     state = Path.of(options.get("state"));
-    Topology topology = options.get("topology").equals("lookups") ? LookupsTopology.topology() : OrdersTopology.topology();
+    Topology topology =
+        options.get("topology").equals("lookups") ? LookupsTopology.topology() : OrdersTopology.topology();
     streams = new KafkaStreams(topology, properties(options));
     streams.setGlobalStateRestoreListener(restores);
     streams.setUncaughtExceptionHandler(error -> {
@@ -95,7 +96,7 @@ final class Instance {
     }
   }
 
-  /** Arguments: name=value, of broker, folder of the state, port, application, name, kind of the stores, and topology. */
+  /** Arguments: name=value, of broker, folder of the state, port, application, name, kind of stores, and topology. */
   public static void main(String[] arguments) throws IOException {
     Map<String, String> options = Demo.options(arguments);
     Instance instance = new Instance(options);

@@ -13,8 +13,8 @@ import org.apache.kafka.streams.state.TimestampedKeyValueStore;
 import org.apache.kafka.streams.state.ValueAndTimestamp;
 
 /**
- * A topology that does little but use its store: a table of items, and baskets, for each of which it looks up some items. The
- * caches before stores are off, since the keys are random.
+ * A topology that does little but use its store: a table of items, and baskets, for each of which it looks up some items.
+ * The caches before stores are off, since the keys are random.
  */
 final class LookupsTopology {
   static final String ITEMS = "items";
