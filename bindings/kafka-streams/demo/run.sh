@@ -24,7 +24,7 @@ set -euo pipefail
 # shellcheck source=test_sh/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../../test_sh/lib.sh"
 
-store=miodb kill=0 orders=60000 rate=2000 port=0 stay=0 work= compare=0 items=5000000
+store=miodb kill=0 orders=60000 rate=2000 port=0 stay=0 work='' compare=0 items=5000000
 maven=(mvn -q -B)
 for argument in "$@"; do
   case $argument in
