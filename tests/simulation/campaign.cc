@@ -308,38 +308,46 @@ void FindSites() {
   }
 }
 
+namespace {
+
+// By crash images in some mode. Not every store needs to be durable soon, but every one some time ("unflushed").
+bool ShownByCrashes(const Mutant& mutant, uint64_t seed, uint64_t max_images, MutantResult* result) {
+  for (const Mode mode : {Mode::kAdr, Mode::kFile, Mode::kEadr}) {
+    result->by = ModeName(mode);
+    if (!ExploreMutant(mutant, mode, false, seed, max_images, result)) return true;
+  }
+  result->by = "unflushed";
+  return mutant.mutation == Mutation::kNone && !ExploreMutant(mutant, Mode::kAdr, true, seed, max_images, result);
+}
+
+// A program that cannot run shows nothing.
+bool ShownByProgram(const Mutant& mutant, const std::string& program, MutantResult* result) {
+  result->by = program.substr(program.rfind('/') + 1);
+  return !RunInChild([&]() -> bool {
+    setenv("MIODB_MUTANT", mutant.name.c_str(), 1);
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(3);
+    execl(program.c_str(), program.c_str(), static_cast<char*>(nullptr));
+    _exit(0);
+  });
+}
+
+}  // namespace
+
+// Most faults show soon in some way, so all ways are tried a little before one is tried much. A program takes seconds,
+// all images minutes. Faults of single sites are not planted in programs.
 MutantResult RunMutant(const Mutant& mutant, uint64_t seed, uint64_t max_images,
                        const std::vector<std::string>& programs) {
+  constexpr uint64_t kFirstPart = 8;
   MutantResult result;
-  // Most faults show soon in some mode, so all modes are asked a little before one is asked much.
-  for (const uint64_t part : {8, 1}) {
-    for (const Mode mode : {Mode::kAdr, Mode::kFile, Mode::kEadr}) {
-      if (ExploreMutant(mutant, mode, false, seed, max_images / part, &result)) continue;
-      result.caught = true;
-      result.by = ModeName(mode);
-      result.how = SharedMemory()->what;
-      return result;
-    }
-  }
-  // Not every store needs to be durable soon, but every one some time.
-  if (mutant.mutation == Mutation::kNone && !ExploreMutant(mutant, Mode::kAdr, true, seed, max_images, &result)) {
-    result.caught = true;
-    result.by = "unflushed";
+  const auto by_program = [&](const std::string& program) { return ShownByProgram(mutant, program, &result); };
+  result.caught = ShownByCrashes(mutant, seed, max_images / kFirstPart, &result);
+  if (result.caught) {
     result.how = SharedMemory()->what;
-    return result;
-  }
-  if (mutant.mutation == Mutation::kNone) return result;
-  for (const std::string& program : programs) {
-    const bool survived = RunInChild([&]() -> bool {
-      setenv("MIODB_MUTANT", mutant.name.c_str(), 1);
-      if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(3);
-      execl(program.c_str(), program.c_str(), static_cast<char*>(nullptr));
-      _exit(0);  // a program that cannot run catches nothing
-    });
-    if (survived) continue;
+  } else if (mutant.mutation != Mutation::kNone && std::any_of(programs.begin(), programs.end(), by_program)) {
     result.caught = true;
-    result.by = program.substr(program.rfind('/') + 1);
-    return result;
+  } else {
+    result.caught = ShownByCrashes(mutant, seed, max_images, &result);
+    if (result.caught) result.how = SharedMemory()->what;
   }
   return result;
 }

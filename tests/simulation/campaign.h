@@ -66,8 +66,9 @@ struct MutantResult {
   uint64_t images = 0;  // that were needed, or that saw nothing
 };
 
-// Runs the explorer on a mutant in all modes, up to max_images in each; if it survives, looks for stores that nobody
-// flushes, or asks the programs, which get the name of a mutation in MIODB_MUTANT and are to fail.
+// Runs the explorer on a mutant in all modes, a few images in each, and looks for stores that nobody flushes; if the
+// mutant survives, asks the programs, which get the name of a mutation in MIODB_MUTANT and are to fail; and at last runs
+// the explorer once more, up to max_images in each mode.
 MutantResult RunMutant(const Mutant& mutant, uint64_t seed, uint64_t max_images,
                        const std::vector<std::string>& programs);
 
