@@ -3,7 +3,7 @@
 # (docs/crash_model.md). Nothing else links these objects, so no other program pays for them.
 
 add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
-miodb_precompile(miodb_sim_engine miodb_precompiled)
+miodb_unite(miodb_sim_engine)
 target_include_directories(miodb_sim_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR MIODB_MUTANTS)
 target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
@@ -24,7 +24,7 @@ file(GLOB simulation_tests CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "t
 foreach(file IN LISTS simulation_tests)
   get_filename_component(name "${file}" NAME_WE)
   add_executable(tests.simulation.${name} "${file}" tests/common/environment.cc)
-  miodb_precompile(tests.simulation.${name} miodb_precompiled_for_tests)
+  miodb_compile_tests(tests.simulation.${name})
   target_link_libraries(tests.simulation.${name} PRIVATE miodb_simulation GTest::gtest_main)
   set_target_properties(tests.simulation.${name}
                         PROPERTIES OUTPUT_NAME ${name}
@@ -59,7 +59,7 @@ endforeach()
 # MIODB_MUTANT, and are to fail: crash_explorer --mutants --programs=mutants/damage_test,...
 
 add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
-miodb_precompile(miodb_mutant_engine miodb_precompiled)
+miodb_unite(miodb_mutant_engine)
 target_include_directories(miodb_mutant_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(miodb_mutant_engine PUBLIC MIODB_MUTANTS)
 target_link_libraries(miodb_mutant_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
@@ -75,7 +75,7 @@ set(mutant_test_names
 foreach(test IN LISTS mutant_test_names)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
-  miodb_precompile(mutants.${name} miodb_precompiled_for_tests)
+  miodb_compile_tests(mutants.${name})
   target_link_libraries(mutants.${name} PRIVATE miodb_mutants GTest::gtest_main)
   set_target_properties(mutants.${name} PROPERTIES OUTPUT_NAME ${name}_test
                                                    RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/mutants>")

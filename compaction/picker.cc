@@ -22,7 +22,7 @@ constexpr size_t kMaxCollectTables = 8;
 // Tables that one job removes, so that its edit stays small.
 constexpr size_t kMaxDropTables = 1024;
 
-bool Busy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
+bool IsBusy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
 
 // A level is scored by its runs for each run that makes it due. The last level of the buffer is due with one, but
 // scores as if two were needed, so that it gives way to levels that are as full. A run that is busy holds its whole
@@ -40,7 +40,7 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
     const size_t due_at = level == last_buffer ? 1 : trigger;
     if (runs.size() < due_at) continue;
-    if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return Busy(input, *run); })) continue;
+    if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) continue;
     // The repository takes one merge at a time, since each may touch all of its partitions.
     if (level == last_buffer && input.busy_levels->count(version.repository()) > 0) continue;
     const double score = static_cast<double>(runs.size()) / static_cast<double>(due_at + (level == last_buffer));
@@ -73,7 +73,7 @@ std::optional<MergeJob> PickPushDown(const PickerInput& input) {
     if (input.busy_levels->count(level) > 0) return std::nullopt;  // may be putting a run below
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
     if (runs.empty()) continue;
-    if (Busy(input, *runs.back())) return std::nullopt;
+    if (IsBusy(input, *runs.back())) return std::nullopt;
     MergeJob job{MergeKind::kLazyCopy, level, version.repository(), {runs.back()}, {}};
     const std::vector<RunRef>& repository = version.levels.back();
     CHECK_LE(repository.size(), 1u);
@@ -84,7 +84,7 @@ std::optional<MergeJob> PickPushDown(const PickerInput& input) {
 }
 
 // Of tables of the repository, which drains and collections take one by one.
-bool Busy(const PickerInput& input, const PMTable& table) {
+bool IsBusy(const PickerInput& input, const PMTable& table) {
   return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
 }
 
@@ -102,11 +102,11 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
     const bool shared = input.repository_shared && level == version.repository();
     if (!shared && input.busy_levels->count(level) > 0) continue;
     for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
-      if (Busy(input, *run)) continue;
+      if (IsBusy(input, *run)) continue;
       MergeJob job{MergeKind::kCollect, level, level, {run}, {}};
       for (const TableRef& table : run->tables) {
         if (job.collect.size() == kMaxCollectTables) break;
-        if (!Busy(input, *table) && RefersToEvacuated(*table)) job.collect.push_back(table);
+        if (!IsBusy(input, *table) && RefersToEvacuated(*table)) job.collect.push_back(table);
       }
       CHECK_LE(job.collect.size(), kMaxCollectTables);
       if (!job.collect.empty()) return job;
@@ -142,14 +142,14 @@ std::optional<MergeJob> PickExpired(const PickerInput& input) {
     if (!shared && input.busy_levels->count(level) > 0) continue;
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
     for (size_t i = runs.size(); i-- > 0;) {
-      if (Busy(input, *runs[i])) continue;
+      if (IsBusy(input, *runs[i])) continue;
       MergeJob job{MergeKind::kDrop, level, level, {runs[i]}, {}};
       const auto wanted = [&](uint64_t whole_expiry) {
         return whole_expiry <= input.date_micros && job.collect.size() < kMaxDropTables;
       };
       runs[i]->tables.Search([&](const TableSummary& part) { return wanted(part.whole_expiry); },
                              [&](const TableRef& table) {
-                               if (!wanted(table->expiry().whole) || Busy(input, *table)) return;
+                               if (!wanted(table->expiry().whole) || IsBusy(input, *table)) return;
                                const bool hides = OverlapsOlder(version, level, *runs[i], *table);
                                if (!hides || MIODB_MUTATED(kExpiredHidesNothing)) job.collect.push_back(table);
                              });
@@ -280,10 +280,10 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   CHECK(std::equal(job.inputs.begin(), job.inputs.end(), first));
   const size_t newer = static_cast<size_t>(first - by_age.begin());
   CHECK(TakesSomeTables(job.kind) || newer + job.inputs.size() >= levels[static_cast<size_t>(job.level)].size());
-  CHECK(std::none_of(job.inputs.begin(), job.inputs.end(), [&](const RunRef& run) { return Busy(input, *run); }));
+  CHECK(std::none_of(job.inputs.begin(), job.inputs.end(), [&](const RunRef& run) { return IsBusy(input, *run); }));
   const auto& tables = job.inputs.front()->tables;
   for (const TableRef& table : job.collect) {
-    CHECK(!Busy(input, *table));
+    CHECK(!IsBusy(input, *table));
     CHECK(std::find(tables.begin(), tables.end(), table) != tables.end());
   }
 }

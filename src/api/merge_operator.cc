@@ -14,7 +14,6 @@ namespace miodb {
 namespace {
 
 constexpr size_t kNumberBytes = 8;
-constexpr size_t kMostKeyShown = 100;
 
 // A size that no number has fails, where others would begin at zero again: what was counted so far would be lost
 // unseen.

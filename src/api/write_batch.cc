@@ -24,7 +24,7 @@ void PutString(std::string* rep, const Slice& s) {
   rep->append(s.data(), s.size());
 }
 
-Status NoFamilies() { return Status::NotSupported("this handler takes no updates of column families"); }
+Status HandlerWithoutFamilies() { return Status::NotSupported("this handler takes no updates of column families"); }
 
 // Calls the handler for an update of a column family.
 Status HandleFamily(WriteBatch::Handler* handler, uint8_t type, const Slice& key, const Slice& value) {
@@ -63,11 +63,11 @@ Status WriteBatch::Handler::DeleteRange(const Slice&, const Slice&) {
   return Status::NotSupported("this handler takes no range deletions");
 }
 
-Status WriteBatch::Handler::PutCF(uint32_t, const Slice&, const Slice&) { return NoFamilies(); }
-Status WriteBatch::Handler::DeleteCF(uint32_t, const Slice&) { return NoFamilies(); }
-Status WriteBatch::Handler::MergeCF(uint32_t, const Slice&, const Slice&) { return NoFamilies(); }
-Status WriteBatch::Handler::SingleDeleteCF(uint32_t, const Slice&) { return NoFamilies(); }
-Status WriteBatch::Handler::DeleteRangeCF(uint32_t, const Slice&, const Slice&) { return NoFamilies(); }
+Status WriteBatch::Handler::PutCF(uint32_t, const Slice&, const Slice&) { return HandlerWithoutFamilies(); }
+Status WriteBatch::Handler::DeleteCF(uint32_t, const Slice&) { return HandlerWithoutFamilies(); }
+Status WriteBatch::Handler::MergeCF(uint32_t, const Slice&, const Slice&) { return HandlerWithoutFamilies(); }
+Status WriteBatch::Handler::SingleDeleteCF(uint32_t, const Slice&) { return HandlerWithoutFamilies(); }
+Status WriteBatch::Handler::DeleteRangeCF(uint32_t, const Slice&, const Slice&) { return HandlerWithoutFamilies(); }
 
 // Never without its header, whatever becomes of the batch: every function relies on it.
 WriteBatch::WriteBatch() { Clear(); }

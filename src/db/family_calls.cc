@@ -17,22 +17,24 @@ namespace miodb {
 // For classes that have no families.
 namespace {
 
-Status NoFamilies() { return Status::NotSupported("this DB has no column families"); }
+Status DbWithoutFamilies() { return Status::NotSupported("this DB has no column families"); }
 
 }  // namespace
 
-Status DB::CreateColumnFamily(const std::string&, ColumnFamilyHandle**) { return NoFamilies(); }
-Status DB::GetColumnFamily(const std::string&, ColumnFamilyHandle**) { return NoFamilies(); }
-Status DB::DropColumnFamily(ColumnFamilyHandle*) { return NoFamilies(); }
-Status DB::ListColumnFamilies(std::vector<std::string>*) { return NoFamilies(); }
+Status DB::CreateColumnFamily(const std::string&, ColumnFamilyHandle**) { return DbWithoutFamilies(); }
+Status DB::GetColumnFamily(const std::string&, ColumnFamilyHandle**) { return DbWithoutFamilies(); }
+Status DB::DropColumnFamily(ColumnFamilyHandle*) { return DbWithoutFamilies(); }
+Status DB::ListColumnFamilies(std::vector<std::string>*) { return DbWithoutFamilies(); }
 ColumnFamilyHandle* DB::DefaultColumnFamily() { return nullptr; }
-Status DB::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return NoFamilies(); }
-Status DB::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return NoFamilies(); }
-Status DB::Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return NoFamilies(); }
-Status DB::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return NoFamilies(); }
-Status DB::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return NoFamilies(); }
-Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*) { return NoFamilies(); }
-Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, PinnableSlice*) { return NoFamilies(); }
+Status DB::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return DbWithoutFamilies(); }
+Status DB::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return DbWithoutFamilies(); }
+Status DB::Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return DbWithoutFamilies(); }
+Status DB::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return DbWithoutFamilies(); }
+Status DB::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
+  return DbWithoutFamilies();
+}
+Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*) { return DbWithoutFamilies(); }
+Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, PinnableSlice*) { return DbWithoutFamilies(); }
 // A class without families cannot rule a key out, so its answer is that the key may exist.
 bool DB::KeyMayExist(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
@@ -40,13 +42,13 @@ bool DB::KeyMayExist(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std:
 }
 std::vector<Status> DB::MultiGet(const ReadOptions&, const std::vector<ColumnFamilyHandle*>&,
                                  const std::vector<Slice>& keys, std::vector<std::string>*) {
-  return std::vector<Status>(keys.size(), NoFamilies());
+  return std::vector<Status>(keys.size(), DbWithoutFamilies());
 }
 std::vector<Status> DB::MultiGet(const ReadOptions&, const std::vector<ColumnFamilyHandle*>&,
                                  const std::vector<Slice>& keys, std::vector<PinnableSlice>*) {
-  return std::vector<Status>(keys.size(), NoFamilies());
+  return std::vector<Status>(keys.size(), DbWithoutFamilies());
 }
-Iterator* DB::NewIterator(const ReadOptions&, ColumnFamilyHandle*) { return NewErrorIterator(NoFamilies()); }
+Iterator* DB::NewIterator(const ReadOptions&, ColumnFamilyHandle*) { return NewErrorIterator(DbWithoutFamilies()); }
 bool DB::GetProperty(ColumnFamilyHandle*, const Slice&, std::string*) { return false; }
 void DB::GetApproximateSizes(ColumnFamilyHandle*, const Range*, int n, uint64_t* sizes) {
   std::fill(sizes, sizes + n, 0);

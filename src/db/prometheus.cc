@@ -17,8 +17,8 @@ constexpr const char* kGauges[] = {"pool-bytes-used",     "pool-bytes-held",    
                                    "ssd-files",           "ssd-bytes",           "log-file-bytes-needed"};
 
 // Upper bounds of the buckets, in seconds: 1, 2, 5 in each power of ten from 100 ns on.
-constexpr double kBounds[] = {1e-7, 2e-7, 5e-7, 1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3,
-                              2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1,  0.2,  0.5,  1.0,  2.0,  5.0,  10.0};
+constexpr double kBucketBounds[] = {1e-7, 2e-7, 5e-7, 1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3,
+                                    2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1,  0.2,  0.5,  1.0,  2.0,  5.0,  10.0};
 
 // A counter that the list lacks is told as one that only grows, and a reader of the text would take each fall for a
 // restart.
@@ -49,9 +49,9 @@ std::string Number(double value) {
   return text;
 }
 
-class Writer {
+class MetricsText {
  public:
-  explicit Writer(const std::string& database) : labels_("database=\"" + LabelValue(database) + '"') {}
+  explicit MetricsText(const std::string& database) : labels_("database=\"" + LabelValue(database) + '"') {}
 
   void Head(const std::string& name, const char* type, const std::string& help) {
     DCHECK(!name.empty() && !help.empty());
@@ -72,7 +72,7 @@ class Writer {
 };
 
 // Names follow the rules of the format: they have no hyphens, and what only grows ends with "_total".
-void WriteCounter(const std::string& counter, uint64_t value, Writer* writer) {
+void WriteCounter(const std::string& counter, uint64_t value, MetricsText* writer) {
   DCHECK(!counter.empty());
   const bool is_gauge = IsGauge(counter);
   std::string name = "miodb_" + counter;
@@ -82,7 +82,7 @@ void WriteCounter(const std::string& counter, uint64_t value, Writer* writer) {
   writer->Line(name, "", std::to_string(value));
 }
 
-void WriteLevels(const std::vector<LevelFigures>& levels, Writer* writer) {
+void WriteLevels(const std::vector<LevelFigures>& levels, MetricsText* writer) {
   constexpr struct {
     const char* name;
     const char* type;
@@ -106,11 +106,11 @@ void WriteLevels(const std::vector<LevelFigures>& levels, Writer* writer) {
 }
 
 // The buckets are cumulative, as the format has them. All of them are of one summary, so none has more than the last.
-void WriteTimes(TimedOp op, const TimeSummary& times, Writer* writer) {
+void WriteTimes(TimedOp op, const TimeSummary& times, MetricsText* writer) {
   DCHECK_EQ(times.buckets.size(), ThreadHistogram::kBuckets);
   const std::string name = std::string("miodb_") + TimedOpName(op) + "_seconds";
   writer->Head(name, "histogram", std::string("How long each ") + TimedOpName(op) + " took.");
-  for (const double bound : kBounds) {
+  for (const double bound : kBucketBounds) {
     writer->Line(name + "_bucket", "le=\"" + Number(bound) + '"', std::to_string(times.CountUpTo(bound * 1e9)));
   }
   writer->Line(name + "_bucket", "le=\"+Inf\"", std::to_string(times.count));
@@ -124,7 +124,7 @@ void WriteTimes(TimedOp op, const TimeSummary& times, Writer* writer) {
 std::string PrometheusText(const std::string& database, const std::vector<std::pair<std::string, uint64_t>>& counters,
                            const std::vector<LevelFigures>& levels, const OpTimes* times) {
   CHECK(!counters.empty());
-  Writer writer(database);
+  MetricsText writer(database);
   for (const auto& [name, value] : counters) WriteCounter(name, value, &writer);
   WriteLevels(levels, &writer);
   for (size_t i = 0; times != nullptr && i < kTimedOps; i++) {

@@ -38,7 +38,7 @@ namespace miodb {
 namespace {
 
 // Room for the trees over what is in the log and in no full chunk.
-constexpr size_t kBlockBytes = 64 * 1024;
+constexpr size_t kReaderBlockBytes = 64 * 1024;
 
 // As many levels as any database may have, so that all have a place.
 constexpr int kLevels = static_cast<int>(kMaxLevels) + 1;
@@ -94,7 +94,7 @@ Status ReaderFollower::Open() {
   }
   if (s.ok() && !store.ssd_path.empty()) s = OpenTier(store);
   if (!s.ok()) return s;
-  db_.blocks = std::make_unique<BlockPool>(kBlockBytes, 0);
+  db_.blocks = std::make_unique<BlockPool>(kReaderBlockBytes, 0);
   {
     const MutexLock lock(&mutex_);
     store_mark_ = store_mark;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/util/check.h"
+#include "src/util/page.h"
 
 namespace miodb {
 
@@ -135,11 +136,8 @@ uint64_t Tree::NewId() {
 
 namespace {
 
-// A key touches one page of the filter.
-constexpr uint64_t kPageBytes = 4096;
-
-// With its filter, as far as it has been touched, and with records that are not in the pool. What is empty has nothing
-// that a flush would give back.
+// With its filter, as far as it has been touched, a page by each key, and with records that are not in the pool. What
+// is empty has nothing that a flush would give back.
 uint64_t DramOf(const MemTable& memtable) {
   if (memtable.empty()) return 0;
   uint64_t bytes = memtable.memory_bytes() + std::min(memtable.filter_bytes(), memtable.count() * kPageBytes);

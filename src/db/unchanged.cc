@@ -19,8 +19,6 @@ namespace miodb {
 
 namespace {
 
-constexpr size_t kMostKeyShown = 100;
-
 // Named as its user knows it.
 [[gnu::cold]] Status Changed(const KeyOrder& order, const Slice& found) {
   const Slice key = order.OfFamily(found) ? SplitFamilyKey(found).key : found;

@@ -14,7 +14,7 @@ namespace miodb {
 namespace {
 
 // Room for the root of an empty memtable.
-constexpr size_t kBlockBytes = 16 * 1024;
+constexpr size_t kViewBlockBytes = 16 * 1024;
 
 // Nothing of a view would be told to a listener.
 Options WithoutListeners(Options options) {
@@ -47,7 +47,7 @@ ViewDb::ViewDb(const Options& options, const std::string& name, const DbHooks& h
   context_->info_log = options.info_log;
   context_->pool = std::move(state.pool);
   context_->ssd = std::move(state.ssd);
-  context_->blocks = std::make_unique<BlockPool>(kBlockBytes, 0);
+  context_->blocks = std::make_unique<BlockPool>(kViewBlockBytes, 0);
   auto newest = std::make_shared<MemTable>(context_->order, context_->blocks.get(), 0, context_->pool->secret());
   sources_->states.Publish(
       std::make_unique<ReadState>(std::move(newest), std::move(state.memtables), std::move(state.version)));

@@ -88,13 +88,13 @@ std::string Trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-struct Field {
+struct ModelField {
   const char* name;
   double NvmModelFigures::*value;
   double least, most;
 };
 
-constexpr Field kFields[] = {
+constexpr ModelField kModelFields[] = {
     {"read_random_nanos", &NvmModelFigures::read_random_nanos, 0, 1e6},
     {"read_sequential_nanos", &NvmModelFigures::read_sequential_nanos, 0, 1e6},
     {"read_bytes_per_second", &NvmModelFigures::read_bytes_per_second, 0, 1e12},
@@ -106,7 +106,8 @@ constexpr Field kFields[] = {
     {"device_miss_nanos", &NvmModelFigures::device_miss_nanos, 0, 1e9},
 };
 
-static_assert(std::all_of(std::begin(kFields), std::end(kFields), [](const Field& f) { return f.least <= f.most; }));
+static_assert(std::all_of(std::begin(kModelFields), std::end(kModelFields),
+                          [](const ModelField& f) { return f.least <= f.most; }));
 
 // Ticks that a byte takes. 0: none, without a limit.
 // remote_factor divides the bandwidth as it multiplies latencies: memory behind a link is slower in both.
@@ -134,7 +135,7 @@ std::string ParseLine(const std::string& line, NvmModelFigures* figures) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) return "no \"=\" in \"" + text + "\"";
   const std::string name = Trimmed(text.substr(0, equals)), value = Trimmed(text.substr(equals + 1));
-  for (const Field& field : kFields) {
+  for (const ModelField& field : kModelFields) {
     if (name != field.name) continue;
     char* end;
     const double number = strtod(value.c_str(), &end);
@@ -209,7 +210,7 @@ Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures
 // The property miodb.nvm-model and the info log show this line, so that a measurement can be repeated.
 std::string NvmModelFigures::Describe() const {
   std::string text = name;
-  for (const Field& field : kFields) {
+  for (const ModelField& field : kModelFields) {
     char figure[100];
     snprintf(figure, sizeof(figure), ", %s %g", field.name, this->*field.value);
     text += figure;

@@ -8,7 +8,7 @@ namespace miodb {
 
 namespace {
 
-constexpr Seal kSeal = {"MIOOWNER", kOwnerFormatVersion};
+constexpr Seal kOwnerSeal = {"MIOOWNER", kOwnerFormatVersion};
 constexpr size_t kContentBytes = 4 * sizeof(uint64_t);
 
 }  // namespace
@@ -22,14 +22,14 @@ std::string OwnerMark::Encode() const {
   PutFixed64(&content, pool);
   PutFixed64(&content, epoch);
   CHECK_EQ(content.size(), kContentBytes);
-  return Sealed(kSeal, content);
+  return Sealed(kOwnerSeal, content);
 }
 
 // Size, checksum, version and kind have to be right at once; anything else is "says nothing", which callers treat as
 // nobody's folder and never as their own.
 bool OwnerMark::DecodeFrom(const Slice& bytes, OwnerKind wanted) {
   Slice content;
-  if (!Unseal(kSeal, bytes, &content) || content.size() != kContentBytes ||
+  if (!Unseal(kOwnerSeal, bytes, &content) || content.size() != kContentBytes ||
       DecodeFixed64(content.data()) != static_cast<uint64_t>(wanted)) {
     return false;
   }

@@ -10,7 +10,7 @@ namespace miodb {
 
 namespace {
 
-constexpr Seal kSeal = {"MIOSTORE", kStoreFormatVersion};
+constexpr Seal kStoreSeal = {"MIOSTORE", kStoreFormatVersion};
 
 // The Get functions take their field off the front of *input, and say false where the bytes end early. The checksum
 // was good by then, so false means another writer's mistake and not damage; it is answered in the same way.
@@ -98,7 +98,7 @@ std::string StoreDescriptor::Encode() const {
   for (const uint64_t id : former_ids) PutFixed64(&content, id);
   PutFixed64(&content, log_reach);
   PutLengthPrefixedSlice(&content, ssd_state);
-  return Sealed(kSeal, content);
+  return Sealed(kStoreSeal, content);
 }
 
 // On failure the descriptor may hold a part; callers throw it away. What would be written otherwise is another
@@ -106,7 +106,7 @@ std::string StoreDescriptor::Encode() const {
 bool StoreDescriptor::DecodeFrom(const Slice& bytes) {
   *this = StoreDescriptor();
   Slice content;
-  return Unseal(kSeal, bytes, &content) && DecodeFields(&content, this) && Slice(Encode()) == bytes;
+  return Unseal(kStoreSeal, bytes, &content) && DecodeFields(&content, this) && Slice(Encode()) == bytes;
 }
 
 }  // namespace miodb

@@ -12,7 +12,7 @@ namespace miodb {
 namespace {
 
 // Records behind the last that counts are another state's.
-void ReadState(const PoolImage& image, const AreaPlace& area, SavedState* saved) {
+void ReadSavedState(const PoolImage& image, const AreaPlace& area, SavedState* saved) {
   ManifestImage manifest = ReadManifestArea(image, area.offset, area.size, area.generation, area.records);
   for (Problem& problem : manifest.problems) saved->report(std::move(problem));
   saved->state = std::move(manifest.state);
@@ -31,7 +31,7 @@ std::vector<SavedState> ReadSavepoints(const PoolImage& image, const ManifestSta
     saved.report = [name, report](Problem p) { report({name + ", " + p.place, std::move(p.reason)}); };
     if (saved.entry.id >= current.next_id) report({name, "the next id is not above it"});
     if (claims->ClaimArea(saved.entry.area, saved.report)) {
-      ReadState(image, saved.entry.area, &saved);
+      ReadSavedState(image, saved.entry.area, &saved);
     } else {
       all.pop_back();
     }

@@ -16,13 +16,14 @@ namespace miodb {
 
 namespace {
 
-struct Footer {
+struct ChunkFooter {
   uint64_t checksum;
   uint64_t first_sequence;
   uint64_t count;
   uint64_t frame_bytes;
 };
-static_assert(sizeof(Footer) == 32 && offsetof(Footer, first_sequence) == 8 && offsetof(Footer, frame_bytes) == 24);
+static_assert(sizeof(ChunkFooter) == 32 && offsetof(ChunkFooter, first_sequence) == 8 &&
+              offsetof(ChunkFooter, frame_bytes) == 24);
 
 // Tells an index from frames, whose checksums are seeded with the same secret and id. The last byte is the version.
 constexpr uint64_t kSeed = 0x6368756e6b697801u;
@@ -56,7 +57,7 @@ uint64_t ChunkIndexChecksum(const ChunkIndex& index, uint64_t secret, uint64_t c
   return Hash64(index.places, index.count * sizeof(uint32_t), Hash64(figures, sizeof(figures), seed));
 }
 
-uint64_t ChunkIndexBytes(uint64_t count) { return count * sizeof(uint32_t) + sizeof(Footer); }
+uint64_t ChunkIndexBytes(uint64_t count) { return count * sizeof(uint32_t) + sizeof(ChunkFooter); }
 
 // An eighth more than the average asks for, as records differ.
 uint64_t ChunkIndexRoom(uint64_t chunk_bytes, uint64_t record_bytes) {
@@ -72,13 +73,13 @@ bool WriteChunkIndex(Persist* persist, const KeyOrder& order, uint64_t secret, c
   const uint64_t used = chunk.used.load(std::memory_order_relaxed);  // relaxed: the chunk is complete
   const uint64_t size = chunk.extent->size();
   CHECK_LE(used, size);
-  if (used == 0 || used > kMaxOrderedBytes || size - used < sizeof(Footer)) return false;
+  if (used == 0 || used > kMaxOrderedBytes || size - used < sizeof(ChunkFooter)) return false;
   std::vector<uint32_t> places;
   if (!CollectPlaces(chunk.base, used, chunk.first_sequence, &places) || ChunkIndexBytes(places.size()) > size - used)
     return false;
   SortByKey(order, chunk.base, chunk.base + used, &places);
   const ChunkIndex index = {places.data(), places.size(), chunk.first_sequence, used};
-  const Footer footer = {ChunkIndexChecksum(index, secret, chunk.id), index.first_sequence, index.count, used};
+  const ChunkFooter footer = {ChunkIndexChecksum(index, secret, chunk.id), index.first_sequence, index.count, used};
   DCHECK_GT(chunk.first_sequence, 0u);
   const size_t place_bytes = places.size() * sizeof(uint32_t);
   std::vector<char> bytes(ChunkIndexBytes(places.size()));
@@ -90,7 +91,7 @@ bool WriteChunkIndex(Persist* persist, const KeyOrder& order, uint64_t secret, c
 
 // The bytes are a medium's: everything is compared with the chunk's size before what it leads to is touched.
 bool ReadChunkIndex(const LogChunkPlace& place, const char* base, uint64_t secret, ChunkIndex* index) {
-  Footer footer;
+  ChunkFooter footer;
   if (place.size < sizeof(footer)) return false;
   const uint64_t limit = place.size - sizeof(footer);
   memcpy(&footer, base + limit, sizeof(footer));

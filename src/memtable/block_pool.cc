@@ -12,14 +12,9 @@
 // takes no page faults and no memory from the system, as long as the prepare thread keeps up; where it does not, the
 // put makes its block itself.
 
+#include "src/util/page.h"
+
 namespace miodb {
-
-namespace {
-
-constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kPage = 4096;
-
-}  // namespace
 
 // Blocks of arenas that are still in use are not here, so memtables have to be gone before the pool is.
 BlockPool::~BlockPool() {
@@ -32,8 +27,8 @@ BlockPool::~BlockPool() {
 // of another node would show as latency that nobody could explain.
 char* BlockPool::NewBlock(size_t block_bytes) const {
   CHECK(block_bytes > 0 && block_bytes <= block_bytes_);
-  const bool huge = block_bytes % kHugePage == 0;
-  const size_t alignment = huge ? kHugePage : kPage;
+  const bool huge = block_bytes % kHugePageBytes == 0;
+  const size_t alignment = huge ? kHugePageBytes : kPageBytes;
   const size_t bytes = (block_bytes + alignment - 1) / alignment * alignment;
   char* const block = static_cast<char*>(aligned_alloc(alignment, bytes));
   if (block == nullptr) throw std::bad_alloc();

@@ -12,14 +12,13 @@
 #include <fstream>
 
 #include "src/util/check.h"
+#include "src/util/page.h"
 
 // What sysfs says of nodes, and the kernel's calls that bind memory and threads to them.
 
 namespace miodb {
 
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 // Nodes are numbered below this (the kernel's largest CONFIG_NODES_SHIFT is 10).
 constexpr int kMaxNodes = 1024;
@@ -266,15 +265,15 @@ std::string PageSample::Describe() const {
 void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, PageSample* sample,
                  const std::function<bool(uint64_t)>& wanted) {
   CHECK(base != nullptr && sample != nullptr);
-  const uint64_t pages = size / kPage;
+  const uint64_t pages = size / kPageBytes;
   count = std::min(count, pages);
   for (uint64_t i = 0; i < count; i++) {
     // The first and the last page, and what lies between.
     const uint64_t page = count == 1 ? 0 : i * (pages - 1) / (count - 1);
     CHECK_LT(page, pages);
-    if (wanted != nullptr && !wanted(page * kPage)) continue;
-    char* const address = const_cast<char*>(base) + page * kPage;
-    if (touch == Touch::kForWriting) madvise(address, kPage, MADV_POPULATE_WRITE);
+    if (wanted != nullptr && !wanted(page * kPageBytes)) continue;
+    char* const address = const_cast<char*>(base) + page * kPageBytes;
+    if (touch == Touch::kForWriting) madvise(address, kPageBytes, MADV_POPULATE_WRITE);
     int node;
     // Unlike move_pages it also answers for pages of persistent memory.
     if (get_mempolicy(&node, nullptr, 0, address, MPOL_F_NODE | MPOL_F_ADDR) != 0) continue;

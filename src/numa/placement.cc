@@ -6,6 +6,7 @@
 #include <string>
 
 #include "src/util/check.h"
+#include "src/util/page.h"
 
 // Options about nodes, checked against this machine before anything is bound.
 
@@ -15,12 +16,11 @@ namespace {
 
 // Whether the kernel lets this process bind memory at all: containers often do not.
 Status TryToBind(int node) {
-  constexpr size_t kPage = 4096;
   CHECK_GE(node, 0);
-  void* const page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return Status::IOError("mmap", "no memory");
-  Status s = BindMemory(page, kPage, node);
-  munmap(page, kPage);
+  Status s = BindMemory(page, kPageBytes, node);
+  munmap(page, kPageBytes);
   return s;
 }
 

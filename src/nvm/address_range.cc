@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+#include "src/util/page.h"
+
 namespace miodb {
 
 namespace {
@@ -19,8 +21,7 @@ constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 // The kernel counts addresses in pages; none of any kind is larger where a range may end.
 constexpr uint64_t kGrain = uint64_t{2} << 20;
-constexpr uint64_t kPage = 4096;
-static_assert(AddressRange::kAlignment % kGrain == 0 && kGrain % kPage == 0);
+static_assert(AddressRange::kAlignment % kGrain == 0 && kGrain % kPageBytes == 0);
 
 // Of the addresses that a limit leaves the process, a range takes no more than this part unless it has to: the program
 // needs them for its memory.
@@ -123,7 +124,7 @@ AddressRange::~AddressRange() { munmap(base_, size()); }
 // Mapping over what is there takes it away and keeps the addresses in one call; unmapping would leave a moment in which
 // another thread's mmap could get them.
 void AddressRange::Clear(uint64_t offset, uint64_t size) const {
-  CHECK(offset % kPage == 0 && offset <= this->size() && size <= this->size() - offset);
+  CHECK(offset % kPageBytes == 0 && offset <= this->size() && size <= this->size() - offset);
   mmap(base_ + offset, size, PROT_NONE, kFlags | MAP_FIXED, -1, 0);
 }
 

@@ -14,6 +14,7 @@
 #include "miodb/memenv.h"
 #include "src/nvm/pool_names.h"
 #include "src/util/check.h"
+#include "src/util/page.h"
 #include "src/util/posix_file.h"
 #include "src/util/system_random.h"
 
@@ -23,7 +24,6 @@ namespace {
 
 // Less than this is no use to a pool that has no limit.
 constexpr uint64_t kLeastUnlimitedBytes = 64 * 1024 * 1024;
-constexpr uint64_t kPageBytes = 4096;
 static_assert(kPageBytes % kExtentUnit == 0 && kLeastUnlimitedBytes >= kInitialRegionSize);
 
 // The same text as that of a file system, which callers may compare.

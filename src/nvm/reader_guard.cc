@@ -20,7 +20,7 @@ namespace {
 // not for long where space is short, and for less by an open.
 constexpr uint64_t kMostWaitMicros = 100000;
 constexpr uint64_t kMostOpenWaitMicros = 30000;
-constexpr uint64_t kLookMicros = 500;
+constexpr uint64_t kSlotLookMicros = 500;
 
 }  // namespace
 
@@ -41,12 +41,12 @@ void ReaderGuard::WaitUntilPassed() {
 }
 
 bool ReaderGuard::WaitUntilPassed(uint64_t time, uint64_t micros) {
-  static_assert(kLookMicros < kMostOpenWaitMicros && kMostOpenWaitMicros < kMostWaitMicros);
+  static_assert(kSlotLookMicros < kMostOpenWaitMicros && kMostOpenWaitMicros < kMostWaitMicros);
   DCHECK_GT(time, ReaderPage::kAll);
   const uint64_t end = NowMicros() + micros;
   while (!page_->PassedBy(time)) {
     if (NowMicros() >= end) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(kLookMicros));
+    std::this_thread::sleep_for(std::chrono::microseconds(kSlotLookMicros));
   }
   return true;
 }

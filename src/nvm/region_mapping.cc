@@ -11,13 +11,13 @@
 #include "src/format/region_table.h"
 #include "src/format/superblock.h"
 #include "src/util/check.h"
+#include "src/util/page.h"
 
 namespace miodb {
 
 namespace {
 
-constexpr uint64_t kHugePage = uint64_t{2} << 20;
-static_assert(AddressRange::kAlignment % kHugePage == 0 && AddressRange::kAlignment % kRegionAlignment == 0);
+static_assert(AddressRange::kAlignment % kHugePageBytes == 0 && AddressRange::kAlignment % kRegionAlignment == 0);
 
 int Protection(RegionUse use) { return use == RegionUse::kOwner ? PROT_READ | PROT_WRITE : PROT_READ; }
 
@@ -38,7 +38,7 @@ RegionMapping::~RegionMapping() {
 
 // Of addresses: the kernel gives huge pages only where file and address are aligned to them alike.
 uint64_t RegionMapping::Alignment() const {
-  const uint64_t alignment = std::max(kHugePage, file_.granularity());
+  const uint64_t alignment = std::max(kHugePageBytes, file_.granularity());
   CHECK_EQ(alignment % kExtentUnit, 0u);
   return alignment;
 }

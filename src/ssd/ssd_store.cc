@@ -23,7 +23,7 @@ constexpr size_t kOwnCacheBytes = 8 << 20;
 constexpr int kLeastOpenFiles = 16;
 
 std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
-std::string LockPath(const std::string& path) { return path + "/LOCK"; }
+std::string SsdLockPath(const std::string& path) { return path + "/LOCK"; }
 
 void DeleteRecord(const Slice&, void* value) { delete static_cast<std::string*>(value); }
 void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
@@ -106,7 +106,7 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
     Status s = options.env->CreateDir(options.ssd_path);
     if (!s.ok()) return Status::IOError(options.ssd_path, "cannot create the directory: " + s.ToString());
   }
-  Status s = options.env->LockFile(LockPath(options.ssd_path), &fresh->lock_);
+  Status s = options.env->LockFile(SsdLockPath(options.ssd_path), &fresh->lock_);
   if (s.ok()) s = fresh->Claim(pool_id);
   if (s.ok()) s = fresh->CheckDirectAccess();
   if (s.ok()) *store = std::move(fresh);
@@ -210,7 +210,7 @@ Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files
 Status SsdStore::Destroy(Env* env, const std::string& path) {
   if (!env->FileExists(PoolIdPath(path))) return Status::OK();  // not ours, or not there
   HeldLock lock(env);
-  Status s = lock.Lock(LockPath(path));
+  Status s = lock.Lock(SsdLockPath(path));
   if (!s.ok()) return s;
   std::vector<std::string> names;
   s = env->GetChildren(path, &names);
@@ -219,7 +219,7 @@ Status SsdStore::Destroy(Env* env, const std::string& path) {
     if (s.ok() && ParseTableName(name, &number)) s = env->RemoveFile(path + "/" + name);
   }
   // Last what says whose the files are, so that a removal that was cut off can be repeated.
-  for (const std::string& name : {LockPath(path), PoolIdPath(path)}) {
+  for (const std::string& name : {SsdLockPath(path), PoolIdPath(path)}) {
     if (s.ok()) s = env->RemoveFile(name);
   }
   lock.Unlock();

@@ -12,7 +12,7 @@ namespace {
 // steps[k][b]: what byte b contributes when k more bytes follow it. Eight of them take a word in one step.
 // The tables are made by the compiler from the polynomial of Castagnoli, bit-reversed, as iSCSI (RFC 3720) and
 // LevelDB's formats use it: no table of numbers stands in the source that somebody would have to believe.
-constexpr auto kSteps = [] {
+constexpr auto kCrcTable = [] {
   constexpr uint32_t kReversedPolynomial = 0x82f63b78;
   std::array<std::array<uint32_t, 256>, 8> steps{};
   for (uint32_t b = 0; b < 256; b++) {
@@ -26,9 +26,11 @@ constexpr auto kSteps = [] {
   return steps;
 }();
 
-static_assert(kSteps[0][0] == 0 && kSteps[0][1] == 0xf26b8303);  // of the reversed Castagnoli polynomial
+static_assert(kCrcTable[0][0] == 0 && kCrcTable[0][1] == 0xf26b8303);  // of the reversed Castagnoli polynomial
 
-uint32_t AddByte(uint32_t state, char c) { return (state >> 8) ^ kSteps[0][(state ^ static_cast<uint8_t>(c)) & 0xff]; }
+uint32_t AddByte(uint32_t state, char c) {
+  return (state >> 8) ^ kCrcTable[0][(state ^ static_cast<uint8_t>(c)) & 0xff];
+}
 
 #if defined(__x86_64__)
 // The processor has an instruction for exactly this polynomial. Compiled for it alone, so that the library still runs
@@ -58,7 +60,7 @@ uint32_t Crc32cPortable(const char* data, size_t size, uint32_t before) {
   for (; size >= 8; data += 8, size -= 8) {
     const uint64_t word = DecodeFixed64(data) ^ state;
     state = 0;
-    for (size_t i = 0; i < 8; i++) state ^= kSteps[7 - i][(word >> (8 * i)) & 0xff];
+    for (size_t i = 0; i < 8; i++) state ^= kCrcTable[7 - i][(word >> (8 * i)) & 0xff];
   }
   for (size_t i = 0; i < size; i++) state = AddByte(state, data[i]);
   return ~state;

@@ -19,8 +19,8 @@ namespace miodb {
 
 namespace {
 
-constexpr size_t kWriteBufferBytes = 1 << 20;
-static_assert(kWriteBufferBytes % kDirectAlignment == 0);
+constexpr size_t kDirectBufferBytes = 1 << 20;
+static_assert(kDirectBufferBytes % kDirectAlignment == 0);
 
 // No device has smaller sectors.
 constexpr size_t kLeastAlignment = 512;
@@ -137,7 +137,7 @@ class DirectRandomAccessFile final : public RandomAccessFile {
 class DirectWritableFile final : public PosixWritable {
  public:
   DirectWritableFile(std::string fname, Descriptor fd)
-      : PosixWritable(std::move(fname), std::move(fd)), buffer_(NewAlignedBytes(kWriteBufferBytes)) {}
+      : PosixWritable(std::move(fname), std::move(fd)), buffer_(NewAlignedBytes(kDirectBufferBytes)) {}
 
   ~DirectWritableFile() override {
     if (fd_.valid()) Close().IgnoreError();
@@ -151,13 +151,13 @@ class DirectWritableFile final : public PosixWritable {
     const char* p = data.data();
     size_t left = data.size();
     while (left > 0) {
-      CHECK_LT(used_, kWriteBufferBytes);
-      const size_t fits = std::min(left, kWriteBufferBytes - used_);
+      CHECK_LT(used_, kDirectBufferBytes);
+      const size_t fits = std::min(left, kDirectBufferBytes - used_);
       memcpy(buffer_.get() + used_, p, fits);
       used_ += fits;
       p += fits;
       left -= fits;
-      if (used_ < kWriteBufferBytes) break;
+      if (used_ < kDirectBufferBytes) break;
       s = WriteUnits();
       if (!s.ok()) return s;
     }
@@ -196,7 +196,7 @@ class DirectWritableFile final : public PosixWritable {
   Status WriteUnits() {
     const size_t whole = static_cast<size_t>(AlignDown(used_));
     if (whole == 0) return Status::OK();
-    CHECK_LE(used_, kWriteBufferBytes);
+    CHECK_LE(used_, kDirectBufferBytes);
     CHECK(Aligned(offset_));
     Status s = WriteAll(buffer_.get(), whole, offset_);
     if (!s.ok()) return s;

@@ -13,6 +13,9 @@
 
 namespace miodb {
 
+// Of a key in a message, at most.
+inline constexpr size_t kMostKeyShown = 100;
+
 // Printable ASCII as it is; the quote that the text will stand in, backslashes, and all other bytes as \xNN. Of more
 // than max_bytes the rest is left out, without a mark.
 inline std::string Escaped(const Slice& bytes, char quote, size_t max_bytes = SIZE_MAX) {

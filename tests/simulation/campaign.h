@@ -67,8 +67,8 @@ struct MutantResult {
 };
 
 // Runs the explorer on a mutant in all modes, a few images in each, and looks for stores that nobody flushes; if the
-// mutant survives, asks the programs, which get the name of a mutation in MIODB_MUTANT and are to fail; and at last runs
-// the explorer once more, up to max_images in each mode.
+// mutant survives, asks the programs, which get the name of a mutation in MIODB_MUTANT and are to fail; and at last
+// runs the explorer once more, up to max_images in each mode.
 MutantResult RunMutant(const Mutant& mutant, uint64_t seed, uint64_t max_images,
                        const std::vector<std::string>& programs);
 

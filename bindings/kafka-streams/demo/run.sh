@@ -17,7 +17,7 @@
 #   --offline              Maven fetches nothing
 #   --help                 this text
 #
-# It needs about 1.2 GB of memory, and 5 GB of room with --compare. Exit status: 0 the tables are the same, 1 they are not,
+# It needs about 1.5 GB of memory, and 5 GB of room with --compare. Exit status: 0 the tables are the same, 1 they are not,
 # or something failed.
 
 set -euo pipefail
@@ -59,7 +59,7 @@ cd "$MIODB_ROOT/bindings/kafka-streams/demo"
 say "building"
 "${maven[@]}" -f reactor.xml "-Dmiodb.build=$MIODB_ROOT/build" compile >"$work/build.log" 2>&1 ||
   die "the build failed: $(tail -n 20 "$work/build.log")"
-java=(java -Ddemo.log=error -Xmx192m -XX:+UseSerialGC -cp "target/classes:$(<target/classpath)")
+java=(java -Ddemo.log=error -Xmx512m -XX:+UseSerialGC -cp "target/classes:$(<target/classpath)")
 if ((compare > 0)); then
   "${java[@]}" org.miodb.kafka.demo.Compare "work=$work" "rounds=$compare" "items=$items" "baskets=$((items / 10))"
   exit 0

@@ -31,8 +31,8 @@ final class OrdersTopology {
   static final Duration WINDOW = Duration.ofSeconds(10);
   static final Duration GAP = Duration.ofSeconds(1);
   static final Duration PAYS_WITHIN = Duration.ofSeconds(2);
-  /** More than the orders of a run take: nothing comes too late. */
-  private static final Duration GRACE = Duration.ofHours(1);
+  /** More than the orders of a run take: nothing comes too late, and no window is dropped. */
+  private static final Duration GRACE = Duration.ofDays(1);
 
   private OrdersTopology() {}
 
