@@ -36,10 +36,14 @@ function(miodb_quieten_precompiled target)
   endif()
 endfunction()
 
-# Compiles a target of the tests. What these spend their time in is the engine, so their own code is compiled in
-# less time rather than to run in less.
-function(miodb_compile_tests target)
+# What tests spend their time in is the engine, so their own code is compiled in less time rather than to run in less.
+function(miodb_compile_fast target)
   target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O1>")
+endfunction()
+
+# Compiles a target of the tests.
+function(miodb_compile_tests target)
+  miodb_compile_fast(${target})
   miodb_precompile(${target} miodb_precompiled_for_tests)
 endfunction()
 

@@ -312,43 +312,46 @@ namespace {
 
 // By crash images in some mode. Not every store needs to be durable soon, but every one some time ("unflushed").
 bool ShownByCrashes(const Mutant& mutant, uint64_t seed, uint64_t max_images, MutantResult* result) {
+  const auto shown = [&](Mode mode, bool check_flushes, const char* by) {
+    if (ExploreMutant(mutant, mode, check_flushes, seed, max_images, result)) return false;
+    result->by = by;
+    result->how = SharedMemory()->what;
+    return true;
+  };
   for (const Mode mode : {Mode::kAdr, Mode::kFile, Mode::kEadr}) {
-    result->by = ModeName(mode);
-    if (!ExploreMutant(mutant, mode, false, seed, max_images, result)) return true;
+    if (shown(mode, false, ModeName(mode))) return true;
   }
-  result->by = "unflushed";
-  return mutant.mutation == Mutation::kNone && !ExploreMutant(mutant, Mode::kAdr, true, seed, max_images, result);
+  return mutant.mutation == Mutation::kNone && shown(Mode::kAdr, true, "unflushed");
 }
 
-// A program that cannot run shows nothing.
-bool ShownByProgram(const Mutant& mutant, const std::string& program, MutantResult* result) {
-  result->by = program.substr(program.rfind('/') + 1);
-  return !RunInChild([&]() -> bool {
-    setenv("MIODB_MUTANT", mutant.name.c_str(), 1);
-    if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(3);
-    execl(program.c_str(), program.c_str(), static_cast<char*>(nullptr));
-    _exit(0);
-  });
+// By the first program that fails. One that cannot run shows nothing. Faults of single sites are not planted in
+// programs.
+bool ShownByPrograms(const Mutant& mutant, const std::vector<std::string>& programs, MutantResult* result) {
+  if (mutant.mutation == Mutation::kNone) return false;
+  for (const std::string& program : programs) {
+    const bool survived = RunInChild([&]() -> bool {
+      setenv("MIODB_MUTANT", mutant.name.c_str(), 1);
+      if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(3);
+      execl(program.c_str(), program.c_str(), static_cast<char*>(nullptr));
+      _exit(0);
+    });
+    if (survived) continue;
+    result->by = program.substr(program.rfind('/') + 1);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 // Most faults show soon in some way, so all ways are tried a little before one is tried much. A program takes seconds,
-// all images minutes. Faults of single sites are not planted in programs.
+// all images minutes.
 MutantResult RunMutant(const Mutant& mutant, uint64_t seed, uint64_t max_images,
                        const std::vector<std::string>& programs) {
   constexpr uint64_t kFirstPart = 8;
   MutantResult result;
-  const auto by_program = [&](const std::string& program) { return ShownByProgram(mutant, program, &result); };
-  result.caught = ShownByCrashes(mutant, seed, max_images / kFirstPart, &result);
-  if (result.caught) {
-    result.how = SharedMemory()->what;
-  } else if (mutant.mutation != Mutation::kNone && std::any_of(programs.begin(), programs.end(), by_program)) {
-    result.caught = true;
-  } else {
-    result.caught = ShownByCrashes(mutant, seed, max_images, &result);
-    if (result.caught) result.how = SharedMemory()->what;
-  }
+  result.caught = ShownByCrashes(mutant, seed, max_images / kFirstPart, &result) ||
+                  ShownByPrograms(mutant, programs, &result) || ShownByCrashes(mutant, seed, max_images, &result);
   return result;
 }
 
