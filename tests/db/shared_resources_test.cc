@@ -227,7 +227,9 @@ TEST_F(SharedResourcesTest, MemtablesStayWithinTheBudget) {
         dbs[1 + static_cast<size_t>(k) % 2]->Put(WriteOptions(), "key" + std::to_string(k), std::string(20, 'v')));
     if (k % 100 == 0) most = std::max(most, options_.shared_resources->MemoryBytes());
     // A busy machine may flush late, and then what waits for that is more.
-    if (k % 5000 == 4999) EXPECT_TRUE(Comes(within_budget)) << k;
+    if (k % 5000 == 4999) {
+      EXPECT_TRUE(Comes(within_budget)) << k;
+    }
   }
   EXPECT_GT(most, 1u << 20);
   EXPECT_LT(most, 8u << 20) << "without a budget two memtables would have more, each with its filter";
