@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # How smoothly writes go on in a pool that is nearly full: 20 GB times the scale of 1 KiB values, overwritten in random order
 # for some seconds in pools of 1.5, 2, 3 and 5 times that, with the log in the pool, without it and in files: the longest
-# put and the tail, the throughput of each second, and what writers waited for.
+# put and the tail, the throughput of each second, and what writers waited for. Beside the overwrites is what the arithmetic
+# of collection allows (collection.py): as many bytes a second as in the largest pool, with as many more copies as have to be.
 #
 #   --seconds N      of overwriting. Default: 20
 #   --ratios LIST    pools in percent of what keys and values take. Default: 150,200,300,500
@@ -30,7 +31,7 @@ for ratio in ${ratios//,/ }; do
 done
 panel bars "Longest put" "pool, % of the data" "microseconds" overwrite max_us log=y better=less show=largest
 panel bars "99.99th percentile" "pool, % of the data" "microseconds" overwrite p9999_us log=y better=less
-panel bars "Overwrites" "pool, % of the data" "operations per second" overwrite ops_per_sec
+panel bars "Overwrites" "pool, % of the data" "operations per second" overwrite ops_per_sec,allowed_ops_per_sec
 panel bars "Slowest second" "pool, % of the data" "share of the median second" overwrite-write slowest_second
 panel stack "What writers waited for, log in the pool" "pool, % of the data" "microseconds" stats \
   stall_flush_micros,stall_chunk_micros,stall_space_micros,throttle_micros "series=log in the pool" better=less

@@ -23,6 +23,8 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   space_bytes                   what the closed database takes on its file system
   reads, cache_hits, bytes_read   of the medium with perf_level from 2 on, of each benchmark: blocks of RocksDB, units of 256
                 bytes of MioDB, which are looked for in a cache of cache_size bytes; "end": since the start
+Of "overwrite", in pools whose size is given: least_copies, how often collection copies a byte that was written, and
+allowed_ops_per_sec, the overwrites that leaves, both by arithmetic (collection.py).
 Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
 max_us, and as series over time those and ops_per_sec. What has such a series also has slowest_second, the least ops_per_sec
 of an interval over the median.

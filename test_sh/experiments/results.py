@@ -17,6 +17,7 @@ import re
 import statistics
 import sys
 
+import collection
 import outputs
 import plots
 
@@ -37,6 +38,31 @@ def record_sizes(command):
     return tuple(dict(DEFAULT_SIZES, **named).values()) if named else None
 
 
+def fill_of(command):
+    """The share of the pool that the live data of a run take, or None if the command does not say it."""
+    named = {name: int(size) for name, size in re.findall(r'--(num|pool_size)=(\d+)', command)}
+    sizes = record_sizes(command)
+    fill = named['num'] * sum(sizes) / named['pool_size'] if sizes and len(named) == 2 and named['pool_size'] > 0 else 0
+    return fill if 0 < fill < 1 else None
+
+
+def allowed(rows, plan):
+    """Rows of what the arithmetic of collection allows the overwrites of runs in pools of a size that is given."""
+    series = {}  # series and round -> run -> its row so far, and what the arithmetic is told
+    for row in rows:
+        fill = fill_of(plan[row['run']]['command']) if row['engine'] == 'miodb' else None
+        wanted = {'overwrite': ('ops_per_sec',), 'stats': ('write_amplification',)}.get(row['benchmark'], ())
+        if fill and row['metric'] in wanted:
+            runs = series.setdefault((row['series'], row['round']), {})
+            runs.setdefault(row['run'], (row, {'fill': fill}))[1][row['metric']] = row['value']
+    found = []
+    for runs in series.values():
+        collection.add_allowed([run for _, run in runs.values()])
+        found += [dict(row, benchmark='overwrite', metric=metric, value=run[metric]) for row, run in runs.values()
+                  for metric in ('least_copies', 'allowed_ops_per_sec') if 'ops_per_sec' in run and metric in run]
+    return found
+
+
 def collect(folder):
     """The rows of data.csv, the persist modes met, and how many runs are finished."""
     with open(os.path.join(folder, 'plan.csv'), newline='', encoding='utf-8') as file:
@@ -54,7 +80,7 @@ def collect(folder):
         for benchmark, seconds, metric, value in figures:
             rows.append({'run': run, 'engine': engine, 'round': int(repeat), 'series': plan[run]['series'],
                          'x': plan[run]['x'], 'sizes': record_sizes(plan[run]['command']), 'benchmark': benchmark, 'seconds': seconds, 'metric': metric, 'value': value})
-    return rows, modes, finished
+    return rows + allowed(rows, plan), modes, finished
 
 
 def labels(data, machine, finished, runs):

@@ -135,6 +135,62 @@ expect_line "run-read 2 p999_us 6"
 expect_no_line "run-read 2.001 p999_us 900"
 expect_line "space 0.2 space_bytes 8192"
 expect_no_line "a-cleanup - operations 1"
+# What collection has to copy: the formula against a log that is simulated, and what it allows a smaller pool.
+cat >"$scratch/collect.py" <<'END'
+import collections
+import random
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import collection
+
+def simulated(ratio, records=6000, segments=200):
+    """Copies for each overwrite, in a log that is collected in its order."""
+    most = int(records * ratio) // segments
+    at, live, queue, counts = [None] * records, collections.defaultdict(set), collections.deque(), collections.Counter()
+    newest, filled = 0, 0
+    dice = random.Random(1)
+    def store(record):
+        nonlocal newest, filled
+        if at[record] is not None:
+            live[at[record]].discard(record)
+        at[record] = newest
+        live[newest].add(record)
+        filled += 1
+        if filled == most:
+            queue.append(newest)
+            newest, filled = newest + 1, 0
+    for record in range(records):
+        store(record)
+    for i in range(records * 15):
+        while len(queue) >= segments - 1:
+            kept = list(live.pop(queue.popleft()))
+            counts['copied'] += len(kept) if i > records * 5 else 0
+            for record in kept:
+                store(record)
+        counts['written'] += 1 if i > records * 5 else 0
+        store(dice.randrange(records))
+    return counts['copied'] / counts['written']
+
+for ratio in (1.5, 2, 3):
+    by_formula, by_log = collection.copies(1 / ratio), simulated(ratio)
+    print('%g: %s' % (ratio, 'agree' if abs(by_log - by_formula) <= 0.1 * by_formula else '%g, %g' % (by_formula, by_log)))
+runs = [{'fill': 0.2, 'ops_per_sec': 1000, 'write_amplification': 2}, {'fill': 1 / 1.5}]
+collection.add_allowed(runs)
+print('allowed %.0f %.0f' % (runs[0]['allowed_ops_per_sec'], runs[1]['allowed_ops_per_sec']))
+try:
+    collection.moved(1)
+except ValueError as error:
+    print(error)
+END
+run python3 "$scratch/collect.py" "$MIODB_ROOT/test_sh/experiments"
+expect_status 0
+expect_line "1.5: agree"
+expect_line "2: agree"
+expect_line "3: agree"
+expect_line "allowed 1000 738"
+expect_line "a share of live data between 0 and 1, not 1"
+
 # Labels of an axis have one kind of unit, and what nobody may miss is said.
 cat >"$scratch/judge.py" <<'END'
 import sys
