@@ -20,9 +20,6 @@ namespace miodb {
 
 namespace {
 
-// How many entries go by between looks at MergeRequest::stop.
-constexpr uint64_t kStopInterval = 1024;
-
 // Tables that overlap, by input run, newest run first; runs without a table in the cluster are left out.
 struct Cluster {
   std::vector<std::vector<TableRef>> inputs;

@@ -36,6 +36,9 @@
 
 namespace miodb {
 
+// How many entries go by between looks at whether to stop, in merges of the SSD tier too.
+inline constexpr uint64_t kStopInterval = 1024;
+
 struct MergeRequest {
   Pool* pool;
   KeyOrder order;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "compaction/merge.h"
 #include "compaction/range_walk.h"
 #include "compaction/record_filter.h"
 #include "src/format/expiry.h"
@@ -19,9 +20,6 @@
 namespace miodb {
 
 namespace {
-
-// How many entries go by between looks at SsdMergeRequest::stop.
-constexpr uint64_t kSsdStopInterval = 1024;
 
 // A file is cut when it overlaps this many times the target size of the level below its own, so that its own compaction
 // will not take long.
@@ -176,7 +174,7 @@ class SsdMerge {
     for (input_->SeekToFirst(); input_->Valid(); input_->Next()) {
       Status s = Take(input_->record());
       if (!s.ok()) return s;
-      if (++result_->entries_read % kSsdStopInterval == 0 &&
+      if (++result_->entries_read % kStopInterval == 0 &&
           request_.stop->load(std::memory_order_relaxed)) {  // relaxed: a wish, nothing is published with it
         return Status::IOError("SSD work given up", "the database is being closed");
       }

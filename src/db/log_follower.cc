@@ -29,9 +29,6 @@ namespace miodb {
 
 namespace {
 
-// Of a chunk's bytes, for the filter of its memtable.
-constexpr uint64_t kChunkFilterShare = 64;
-
 // A frame that is being stored may be the old bytes for one step of the reading and the new ones for the next, which
 // checks. What checks has been all there by then, so a second reading is of that alone.
 bool ReadStoredFrame(const char* p, const char* end, uint64_t secret, uint64_t chunk_id, FrameView* frame) {
@@ -45,7 +42,7 @@ bool ReadStoredFrame(const char* p, const char* end, uint64_t secret, uint64_t c
 // A filter that fits the chunk: what lies in it is not known yet.
 MemTableRef LogFollower::NewMemTable(const Chunk& chunk) const {
   DCHECK(db_.pool != nullptr && db_.blocks != nullptr);
-  const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? chunk.place.size / kChunkFilterShare : 0;
+  const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? MemTable::FilterBytes(chunk.place.size) : 0;
   return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret());
 }
 

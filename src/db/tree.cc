@@ -14,9 +14,6 @@ namespace {
 // A memtable whose chunks have this share of write_buffer_size is worth preparing the next one for.
 constexpr uint64_t kMemTableInUse = 16;
 
-// A memtable's filter has this share of write_buffer_size: 10 bits for each of the records of 80 bytes that fill it.
-constexpr size_t kFilterShare = 64;
-
 // A memtable whose chunks have this share of write_buffer_size is worth a filter.
 constexpr size_t kFilterWanted = 128;
 
@@ -32,7 +29,8 @@ constexpr uint64_t kLeastBlocks = 4;
 // is left for later.
 MemTableRef Tree::NewMemTable(MemTable::Filter filter) const {
   CHECK(db_.blocks != nullptr && db_.pool != nullptr);
-  const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? db_.options.write_buffer_size / kFilterShare : 0;
+  const size_t filter_bytes =
+      db_.options.filter_bits_per_key > 0 ? MemTable::FilterBytes(db_.options.write_buffer_size) : 0;
   // A filter on a node that was asked for is taken by threads that the node is set for.
   if (db_.placement.dram_node != kAnyNode) filter = MemTable::Filter::kNow;
   return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret(), filter);

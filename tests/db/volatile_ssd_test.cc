@@ -190,6 +190,27 @@ TEST_F(VolatileSsdTest, OperandsCountOnceAndSingleDeletionsStay) {
   }
 }
 
+// Puts that are on SSD and come back from the log too are in two places: a single deletion that takes one of them away
+// has to hide the other.
+TEST_F(VolatileSsdTest, ASingleDeletionHidesAPutThatIsInTwoPlaces) {
+  options_.max_total_wal_size = 64 * kMiB;
+  Open();
+  // In an order that is not theirs, or the log would end where the files begin.
+  const uint64_t count = Count();
+  constexpr uint64_t kStride = 7919;
+  ASSERT_NE(0u, count % kStride);
+  for (uint64_t i = 0; i < count; i++) Put(FilledKey(i * kStride % count), FilledValue(i, kValueBytes, 0));
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  ASSERT_GT(Counter("log-file-bytes-needed"), options_.pool_size) << "the log has what files have too";
+  Open();
+  for (uint64_t i = 0; i < count; i++) ASSERT_OK(db_->SingleDelete(WriteOptions(), FilledKey(i)));
+  ASSERT_OK(db_->WaitForIdle());
+  EXPECT_EQ("", Forward(db_.get()));
+  Open();
+  EXPECT_EQ("", Forward(db_.get()));
+}
+
 TEST_F(VolatileSsdTest, TheLogStaysWithinItsLimit) {
   options_.max_total_wal_size = kMiB;
   options_.write_buffer_size = 64 * kKiB;
