@@ -162,11 +162,14 @@ struct SchedulePolicy {
 
   // Where space is short and the buffer has more than one such part of the slack, all of it goes to the repository:
   // what its versions hide there is most of what can be had then.
-  uint64_t buffer_share = 2;
+  uint64_t buffer_share = 4;
 
   // Where space is short, the copies of one collection take at most one such part of what is short: they are given back
-  // at its end, and writers have to live on the rest until then. In a full pool nobody does.
+  // at its end, and writers have to live on the rest until then. Or so many times what is kept for indexes, if that is
+  // more: a collection passes over the indexes of its tables, however little it copies, and this much takes as long. In
+  // a pool that is full, as long as nothing has ended since that was found, nobody lives on anything.
   uint64_t copies_share = 2;
+  uint64_t copies_indexes = 4;
 
   // Where space is short, payload in percent of its live bytes: what is above the first is collected, down to the
   // second. The gap between them makes the work of a collection worth its beginning.

@@ -190,8 +190,15 @@ TEST_F(SchedulerTest, WhereSpaceIsShortCopiesLeaveWritersSomeOfIt) {
   figures.free = figures.Slack() / policy_.short_share - 1;
   EXPECT_EQ(figures.Slack() / policy_.short_share / policy_.copies_share, Marks(figures)->budget);
   const uint64_t budget = Marks(figures)->budget;
+  figures.index_reserve = budget / policy_.copies_indexes + 1;
+  EXPECT_EQ(policy_.copies_indexes * figures.index_reserve, Marks(figures)->budget) << "what takes as long as indexes";
+  scheduler_.LookForSpace();
   scheduler_.FoundSpace(false);
-  EXPECT_LT(budget, Marks(figures)->budget) << "writers of a full pool have nothing to live on";
+  const uint64_t in_a_full_pool = Marks(figures)->budget;
+  EXPECT_LT(budget + policy_.copies_indexes, in_a_full_pool) << "writers of a full pool have nothing to live on";
+  Merge(Outcome::kInstalled);
+  ASSERT_TRUE(scheduler_.full());
+  EXPECT_GT(in_a_full_pool, Marks(figures)->budget) << "there may be space for them";
 }
 
 // Slack is what neither the reserve nor settled data takes.
