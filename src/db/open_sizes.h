@@ -30,7 +30,7 @@ inline constexpr size_t kSpareBlocks = 32;
 inline constexpr uint64_t kSmallChunk = 64 * 1024;
 
 // A chunk is no larger than this share of the pool: several are always kept free.
-inline constexpr uint64_t kPoolChunks = 64;
+inline constexpr uint64_t kPoolChunks = 128;
 
 // Nor is one that no option asks for larger than this: an open reads the last one from end to end.
 inline constexpr uint64_t kMostChunk = 4 << 20;
