@@ -154,6 +154,7 @@ class PowerLossTest : public testing::TestWithParam<Case> {
   std::unique_ptr<DBImpl> db_;
   Writes writes_;
   uint64_t promised_ = 0;
+  uint64_t crash_every_ = 1;  // of the places in a history where a crash may be
   uint64_t images_ = 0;
   uint64_t most_images_ = 0;
   std::unordered_set<uint64_t> seen_;
@@ -181,6 +182,7 @@ void PowerLossTest::ExpectState(DBImpl* db, const Writes::State& state) {
 
 // A loss of power now: nothing is left but what must be, and two draws.
 void PowerLossTest::Crash(LossyFiles* files, int depth, const Writes& writes, const Range& range, Random* random) {
+  if (depth == 0 && !random->OneIn(crash_every_)) return;
   for (int draw = 0; draw < 3 && !Done(); draw++) {
     const LossyFiles::Image image = files->Take(draw == 0 ? nullptr : random);
     if (!seen_.insert(Mix64(image.Hash(), range.low * 1000003 + range.high + (depth << 20))).second) continue;
@@ -248,6 +250,9 @@ void PowerLossTest::History(uint64_t seed) {
   EXPECT_EQ(GetParam().ssd ? 1u : 0u, files.Take(nullptr).files.count("ssd/POOL")) << "no name of a file before this";
   constexpr uint64_t kSyncEvery[] = {1, 3, 1000};
   const uint64_t sync_every = kSyncEvery[random.Uniform(3)];
+  // Where each place is looked at, few images are left for what comes late: files that are full, merges, compactions.
+  constexpr uint64_t kCrashEvery[] = {1, 5, 25};
+  crash_every_ = kCrashEvery[random.Uniform(3)];
   for (int step = 0; step < 150 && !Done(); step++) {
     SCOPED_TRACE("step " + std::to_string(step));
     const uint64_t dice = random.Uniform(100);
