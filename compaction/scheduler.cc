@@ -241,8 +241,10 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
   request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
-  const uint64_t cap = std::max(ShortBelow(f, policy_) / policy_.copies_share, policy_.copies_indexes * f.index_reserve);
-  if (pressed && !FullAsItIs()) request.budget = std::min(request.budget, cap);
+  if (pressed && !FullAsItIs()) {
+    const uint64_t share = ShortBelow(f, policy_) / policy_.copies_share;
+    request.budget = std::min(request.budget, std::max(share, policy_.copies_indexes * f.index_reserve));
+  }
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
   CHECK_LE(request.budget, f.free);
   return request;
