@@ -241,10 +241,8 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
   request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
-  if (pressed && !FullAsItIs()) {
-    const uint64_t share = ShortBelow(f, policy_) / policy_.copies_share;
-    request.budget = std::min(request.budget, std::max(share, policy_.copies_indexes * f.index_reserve));
-  }
+  const uint64_t part = ShortBelow(f, policy_) / policy_.copies_share, least = policy_.copies_indexes * f.index_reserve;
+  if (pressed && !FullAsItIs()) request.budget = std::min(request.budget, std::max(part, least));
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
   CHECK_LE(request.budget, f.free);
   return request;
