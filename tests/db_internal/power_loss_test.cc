@@ -117,7 +117,7 @@ class PowerLossTest : public testing::TestWithParam<Case> {
       options_.ssd_file_size = 2048;
       options_.block_size = 256;
     }
-    most_images_ = ByScale(RunsUnderSanitizer() ? 60 : 500, 10000, 200000);
+    most_images_ = ByScale(RunsUnderSanitizer() ? 60 : 2000, 10000, 200000);
   }
   ~PowerLossTest() override { std::filesystem::current_path(start_); }
 
