@@ -69,7 +69,7 @@ fi
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 # Children of tests open databases, which have threads.
-export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1:die_after_fork=0}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1:die_after_fork=0:suppressions=$MIODB_ROOT/tests/tsan_suppressions.txt}
 
 # ThreadSanitizer's fixed memory layout clashes with the address randomisation of some kernels.
 launcher=()

@@ -144,8 +144,9 @@ struct Pages {
 Pages pages;
 
 // What the kernel copies it copies whole, also space of the pool that is free, which the engine has AddressSanitizer
-// refuse. volatile: or the loop would be a call of memcpy, which looks.
-__attribute__((no_sanitize("address"))) void CopyAsKernel(char* to, const char* from, size_t bytes) {
+// refuse, and what other threads store at that moment. volatile: or the loop would be a call of memcpy, which looks.
+__attribute__((no_sanitize("address"), no_sanitize("thread"))) void CopyAsKernel(char* to, const char* from,
+                                                                                 size_t bytes) {
   volatile char* const target = to;
   const volatile char* const source = from;
   for (size_t i = 0; i < bytes; i++) target[i] = source[i];
