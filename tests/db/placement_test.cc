@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
 
 namespace miodb::test {
 namespace {
@@ -94,7 +95,9 @@ TEST_F(PlacementTest, AModelIsSaidToBeOneAndChargesReadsAndWrites) {
   Open();
   EXPECT_EQ("none", Property("miodb.nvm-model"));
   options_.nvm_model = dir_ / "model";
-  std::ofstream(options_.nvm_model) << "read_random_nanos = 2000\nwrite_bytes_per_second = 1e8\n";
+  // Slower than a sanitizer makes the program, or nothing would be left to wait for.
+  std::ofstream(options_.nvm_model) << "read_random_nanos = 2000\nwrite_bytes_per_second = "
+                                    << (RunsUnderSanitizer() ? "2e6\n" : "1e8\n");
   Open();
   EXPECT_NE(std::string::npos, Property("miodb.nvm-model").find("read_random_nanos 2000"));
   EXPECT_NE(std::string::npos, Property("miodb.placement").find("nvm-model: " + options_.nvm_model));
@@ -112,9 +115,10 @@ TEST_F(PlacementTest, AModelIsSaidToBeOneAndChargesReadsAndWrites) {
 
 TEST_F(PlacementTest, AModelOfTheBandwidthOfReadsAloneIsWaitedForAndSaid) {
   options_.nvm_model = dir_ / "model";
-  std::ofstream(options_.nvm_model) << "read_bytes_per_second = 5e7\n";
+  const std::string rate = RunsUnderSanitizer() ? "1e+06" : "5e+07";
+  std::ofstream(options_.nvm_model) << "read_bytes_per_second = " << rate << "\n";
   Open();
-  EXPECT_NE(std::string::npos, Property("miodb.nvm-model").find("read_bytes_per_second 5e+07"));
+  EXPECT_NE(std::string::npos, Property("miodb.nvm-model").find("read_bytes_per_second " + rate));
   Fill(2000, 500);
   Settle();
   CheckFilled(2000, 500);
