@@ -42,7 +42,7 @@ bool ReadStoredFrame(const char* p, const char* end, uint64_t secret, uint64_t c
 // A filter that fits the chunk: what lies in it is not known yet.
 MemTableRef LogFollower::NewMemTable(const Chunk& chunk) const {
   DCHECK(db_.pool != nullptr && db_.blocks != nullptr);
-  const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? MemTable::FilterBytes(chunk.place.size) : 0;
+  const size_t filter_bytes = MemTable::FilterBytes(db_.options.filter_bits_per_key, chunk.place.size);
   return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret());
 }
 

@@ -29,7 +29,7 @@ constexpr uint64_t kLeastBlocks = 4;
 // is left for later.
 MemTableRef Tree::NewMemTable(MemTable::Filter filter) const {
   CHECK(db_.blocks != nullptr && db_.pool != nullptr);
-  const size_t bytes = db_.options.filter_bits_per_key > 0 ? MemTable::FilterBytes(db_.options.write_buffer_size) : 0;
+  const size_t bytes = MemTable::FilterBytes(db_.options.filter_bits_per_key, db_.options.write_buffer_size);
   // A filter on a node that was asked for is taken by threads that the node is set for.
   if (db_.placement.dram_node != kAnyNode) filter = MemTable::Filter::kNow;
   return std::make_shared<MemTable>(db_.order, db_.blocks.get(), bytes, db_.pool->secret(), filter);

@@ -33,8 +33,9 @@ class MemTable {
   // What the filter is made for: all of it now, as writes are about to fill it; or not before StartFilter.
   enum class Filter { kNow, kLater };
 
-  // DRAM for the filter of a memtable with so many bytes of records: 10 bits a key, were each of them 80 bytes.
-  static constexpr uint64_t FilterBytes(uint64_t record_bytes) { return record_bytes / 64; }
+  // DRAM for the filter of a memtable with so many bytes of records: 10 bits a key, were each of them 80 bytes; none
+  // where bits_per_key, that of tables, is 0.
+  static constexpr size_t FilterBytes(int bits_per_key, uint64_t bytes) { return bits_per_key > 0 ? bytes / 64 : 0; }
 
   // filter_bytes: DRAM for the filter that tells gets of absent keys from the rest; 0: none. Under an order that is not
   // bytewise there is none. secret: of the pool, which the checks of records start with.
