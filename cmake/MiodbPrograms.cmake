@@ -57,7 +57,8 @@ else()
 endif()
 
 # ---- Costs: of operations, which tools/checks/check_instructions.sh counts; of an open after a crash; of large drops;
-# of company that a writer has; of a reader; of many databases; and whether Options::statistics agrees with a clock outside ----
+# of company that a writer has; of a reader; of many databases; and whether Options::statistics and the counters of stalls agree
+# with a clock outside ----
 
 miodb_add_program(operation_cost benchmarks/cost/operation_cost.cc)
 miodb_add_program(reopen_cost benchmarks/cost/reopen_cost.cc)
@@ -66,6 +67,7 @@ miodb_add_program(companion_cost benchmarks/cost/companion_cost.cc)
 miodb_add_program(reader_cost benchmarks/cost/reader_cost.cc)
 miodb_add_program(many_stores_cost benchmarks/cost/many_stores_cost.cc)
 miodb_add_program(times_agreement benchmarks/cost/times_agreement.cc)
+miodb_add_program(stalls_agreement benchmarks/cost/stalls_agreement.cc)
 
 # ---- Tools ----
 

@@ -31,6 +31,7 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   const Pool::Leave leave = {request_.leave_free + index_left, 0};
   if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;
   CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
+  if (request_.took_for_copies) request_.took_for_copies(extent_->size());
   tracker_->AddExtent(extent_);
   used_ = 0;
   return true;

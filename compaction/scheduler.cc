@@ -35,7 +35,7 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
     : repository_(repository), policy_(policy), quiet_(policy.quiet) {
   CHECK_GT(repository_, 0);
   CHECK(policy_.collection_attempts >= 0 && policy_.collection_attempts < 63);  // a budget is halved so often
-  CHECK(policy_.plenty_share > 0 && policy_.short_share > 0 && policy_.buffer_share > 0 && policy_.copies_share > 0);
+  CHECK(policy_.plenty_share > 0 && policy_.short_share > 0 && policy_.buffer_share > 0 && policy_.writers_share > 0);
   CHECK(policy_.short_goal_percent >= 100 && policy_.short_start_percent >= policy_.short_goal_percent);
 }
 
@@ -132,6 +132,7 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   hold.level = job.level;
   hold.output_level = job.output_level;
   hold.copies = job.kind == MergeKind::kCollect || merges_may_copy();
+  hold.full = full();
   hold.installed = installed_;
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
   if (TakesPartOfRepository(hold)) hold.tables = Numbers(job.collect);
@@ -240,9 +241,9 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   if (!marks_ && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
   // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
-  request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
-  const uint64_t part = ShortBelow(f, policy_) / policy_.copies_share, least = policy_.copies_indexes * f.index_reserve;
-  if (pressed && !FullAsItIs()) request.budget = std::min(request.budget, std::max(part, least));
+  request.budget = f.free > keep ? f.free - keep : 0;
+  if (pressed && !FullAsItIs()) request.budget -= std::min(request.budget, f.Left() / policy_.writers_share);
+  request.budget >>= refusals_;
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
   CHECK_LE(request.budget, f.free);
   return request;

@@ -116,7 +116,8 @@ struct JobHold {
   std::vector<uint64_t> runs;    // ids of the inputs
   std::vector<uint64_t> tables;  // of the repository, if the job takes only these of it
   bool copies = true;            // the job may copy records
-  uint64_t installed = 0;        // jobs that had been installed when it began
+  bool full = false;             // the pool was full when it began
+  uint64_t installed = 0;        // jobs that had been installed then
 };
 
 // Space in bytes, as far as garbage collection looks at it.
@@ -125,6 +126,7 @@ struct SpaceFigures {
   uint64_t capacity = 0;        // of the pool
   uint64_t reserve = 0;         // kept free of the log
   uint64_t index_reserve = 0;   // of it, for the indexes of merges
+  uint64_t copies = 0;          // kept besides the index reserve for copies of jobs that run
   uint64_t payload = 0;         // that records take, with garbage
   uint64_t live = 0;            // of it, that tables refer to
   uint64_t settled = 0;         // of it, in the repository, going by the number of entries
@@ -136,7 +138,7 @@ struct SpaceFigures {
   uint64_t Slack() const { return capacity - std::min(capacity, reserve + settled); }
 
   // What writers may use up.
-  uint64_t Left() const { return free - std::min(free, reserve); }
+  uint64_t Left() const { return free - std::min(free, std::max(reserve, index_reserve + copies)); }
 };
 
 // Every figure that the scheduler decides by. Each has a test that shows what it does.
@@ -164,12 +166,10 @@ struct SchedulePolicy {
   // what its versions hide there is most of what can be had then.
   uint64_t buffer_share = 4;
 
-  // Where space is short, the copies of one collection take at most one such part of what is short: they are given back
-  // at its end, and writers have to live on the rest until then. Or so many times what is kept for indexes, if that is
-  // more: a collection passes over the indexes of its tables, however little it copies, and this much takes as long. In
-  // a pool that is full, as long as nothing has ended since that was found, nobody lives on anything.
-  uint64_t copies_share = 2;
-  uint64_t copies_indexes = 4;
+  // Where space is short, the copies of one collection leave writers one such part of what is left: copies are given
+  // back at the end, and writers have to live on the rest until then. In a pool that is full, as long as nothing has
+  // ended since that was found, nobody lives on anything.
+  uint64_t writers_share = 2;
 
   // Where space is short, payload in percent of its live bytes: what is above the first is collected, down to the
   // second. The gap between them makes the work of a collection worth its beginning.

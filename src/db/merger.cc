@@ -74,6 +74,11 @@ void Merger::MarkGarbage() {
   const std::vector<Extent*> picked = PickEvacuation(extents, *request);
   for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
   for (Extent* extent : picked) extent->evacuate.store(true, std::memory_order_relaxed);
+  uint64_t to_copy = 0;
+  for (const ExtentUse& use : extents) {
+    if (use.extent->evacuate.load(std::memory_order_relaxed)) to_copy += use.live;  // relaxed: policy only
+  }
+  space_->copy_room()->Mark(to_copy);
   scheduler_->EndMarks(!picked.empty());
 }
 
@@ -96,10 +101,17 @@ bool Merger::Step() {
       return false;
     }
     hold = scheduler_->BeginMerge(*job);
+    if (CopiesMarked(hold)) space_->copy_room()->Begin(CopiesLeave(hold));
     control_->Wake(BackgroundStep::kMerge);  // there may be a job for another thread
   }
   RunJob(std::move(*job), hold);
   return true;
+}
+
+// Copies of a collection leave less than those of a merge, which nobody waits for; in a full pool nothing.
+uint64_t Merger::CopiesLeave(const JobHold& hold) const {
+  if (hold.kind != MergeKind::kCollect) return space_->ChunkReserve();
+  return hold.full ? 0 : kCopyReserveChunks * db_.chunk_bytes;
 }
 
 // The sequence is compared with the one that the scheduler has seen before it chose the job, so a write in between ends
@@ -122,7 +134,6 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
   MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, {}, {}};
   uint64_t partition_bytes = tier_->PartitionBytes();
-  bool pressed;
   request.copies = hold.copies;
   {
     DbLock lock(control_);
@@ -132,10 +143,9 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     *version = tree_->versions->current();
     request.ranges_applied = tree_->versions->manifest().flushed_sequence;
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
-    pressed = scheduler_->full();
     // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
     // everything does.
-    if (into_repository && !pressed && (job.kind != MergeKind::kSettle || !SpaceIsShort(space_->Figures()))) {
+    if (into_repository && !hold.full && (job.kind != MergeKind::kSettle || !SpaceIsShort(space_->Figures()))) {
       request.settle_limit = tier_->SettlesAll() ? UINT64_MAX : db_.options.lazy_copy_limit;
     }
   }
@@ -162,13 +172,12 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
     request.payload_limit = partition_bytes;
   }
-  request.leave_free = job.kind != MergeKind::kCollect ? space_->ChunkReserve()
-                       : pressed                       ? 0
-                                                       : kCopyReserveChunks * db_.chunk_bytes;
+  request.leave_free = CopiesLeave(hold);
+  request.took_for_copies = [this](uint64_t bytes) { space_->copy_room()->Take(bytes); };
   request.copy_extent_bytes = space_->NextChunkBytes();
   // In a full pool the pieces that are free may be as small as what a table once copied. They have to do: what is
   // collected with them leaves larger ones.
-  request.copy_extent_least = pressed ? kExtentUnit : request.copy_extent_bytes / 4;
+  request.copy_extent_least = hold.full ? kExtentUnit : request.copy_extent_bytes / 4;
   request.filter_bits = db_.options.filter_bits_per_key;
   request.now_micros = db_.WallMicros();
   request.drops_any_expired = job.kind == MergeKind::kSettle;
@@ -310,6 +319,7 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
 // free, and writers slow down. A merge that was told to stop is no error either.
 void Merger::Finish(const JobHold& hold, const Status& s, Outcome outcome, bool refused) {
   CHECK(outcome != Outcome::kInstalled || s.ok());
+  if (CopiesMarked(hold)) space_->copy_room()->End();
   scheduler_->EndMerge(hold, outcome, refused);
   if (s.IsNoSpace()) {
     db_.Log("%s waits for space: %s", MergeKindName(hold.kind), s.ToString().c_str());

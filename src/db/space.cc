@@ -159,6 +159,7 @@ SpaceFigures Space::Figures() const {
   figures.capacity = db_.pool->capacity();
   figures.index_reserve = IndexReserve(Demand::kAny, 0);
   figures.reserve = figures.index_reserve + ChunkReserve();
+  figures.copies = copy_room_.Bytes();
   figures.payload = tree_->versions->payload_bytes();
   figures.live = tree_->versions->payload_live_bytes();
   figures.settled = figures.live - std::min(figures.live, BufferPayload(*tree_->versions->current()));
@@ -235,6 +236,9 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
   {
     DbLock lock(control_);
     leave.bytes = Reserve(demand);
+    if (demand == Demand::kAny) {
+      leave.bytes = std::max(leave.bytes, IndexReserve(demand, 0) + copy_room_.Bytes());
+    }
     if (demand == Demand::kAny && db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
   }
   if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);

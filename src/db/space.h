@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "compaction/scheduler.h"
+#include "src/db/copy_room.h"
 #include "src/db/kept_log.h"
 #include "src/db/tree.h"
 #include "src/db/write_turns.h"
@@ -54,6 +55,9 @@ class Space {
   // What Reserve keeps besides the index reserve when puts ask for log: chunks for records on the move.
   uint64_t ChunkReserve() const;
   SpaceFigures Figures() const REQUIRES(db_mutex);
+
+  // For copies of jobs that run, as far as marks ask for them.
+  CopyRoom* copy_room() { return &copy_room_; }
 
   // What work for which nobody waits leaves free besides the reserve, and the free bytes that it may take.
   uint64_t Plenty() const { return db_.pool->capacity() / SchedulePolicy().plenty_share; }
@@ -141,6 +145,7 @@ class Space {
   Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
   WriteTurns* const turns_;
 
+  CopyRoom copy_room_;
   std::deque<std::unique_ptr<LogChunk>> spares_ GUARDED_BY(db_mutex);
   bool preparing_ GUARDED_BY(db_mutex) = false;
   uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;       // bytes that were free when a chunk was last refused

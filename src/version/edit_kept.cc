@@ -23,9 +23,9 @@ bool GetKept(Slice* input, KeptChunk* chunk) {
       more > kMaxSequence) {
     return false;
   }
+  if (chunk->first_sequence > kMaxSequence) return false;
   chunk->last_sequence = chunk->first_sequence + more;
-  DCHECK_GE(chunk->last_sequence, chunk->first_sequence);
-  return chunk->first_sequence <= kMaxSequence && IsWhole(*chunk);
+  return IsWhole(*chunk);
 }
 
 }  // namespace

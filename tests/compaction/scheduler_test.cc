@@ -187,18 +187,22 @@ TEST_F(SchedulerTest, CopiesLeaveSpaceForTheLog) {
 
 TEST_F(SchedulerTest, WhereSpaceIsShortCopiesLeaveWritersSomeOfIt) {
   SpaceFigures figures = Figures(200);
-  figures.free = figures.Slack() / policy_.short_share - 1;
-  EXPECT_EQ(figures.Slack() / policy_.short_share / policy_.copies_share, Marks(figures)->budget);
-  const uint64_t budget = Marks(figures)->budget;
-  figures.index_reserve = budget / policy_.copies_indexes + 1;
-  EXPECT_EQ(policy_.copies_indexes * figures.index_reserve, Marks(figures)->budget) << "what takes as long as indexes";
+  figures.index_reserve = 7 * kMiB;
+  figures.reserve = figures.index_reserve + 2 * policy_.copies_leave_chunks * figures.chunk;
+  figures.free = figures.reserve + figures.Slack() / policy_.short_share;
+  const uint64_t most = figures.free - figures.index_reserve - policy_.copies_leave_chunks * figures.chunk;
+  EXPECT_EQ(most, Marks(figures)->budget) << "there is space";
+  figures.free--;
+  EXPECT_EQ(most - 1 - figures.Left() / policy_.writers_share, Marks(figures)->budget);
   scheduler_.LookForSpace();
   scheduler_.FoundSpace(false);
   const uint64_t in_a_full_pool = Marks(figures)->budget;
-  EXPECT_LT(budget + policy_.copies_indexes, in_a_full_pool) << "writers of a full pool have nothing to live on";
+  EXPECT_EQ(figures.free - figures.index_reserve - figures.chunk, in_a_full_pool)
+      << "writers of a full pool have nothing to live on";
   Merge(Outcome::kInstalled);
   ASSERT_TRUE(scheduler_.full());
-  EXPECT_GT(in_a_full_pool, Marks(figures)->budget) << "there may be space for them";
+  EXPECT_EQ(in_a_full_pool - figures.Left() / policy_.writers_share, Marks(figures)->budget)
+      << "there may be space for them";
 }
 
 // Slack is what neither the reserve nor settled data takes.

@@ -120,7 +120,14 @@ TEST_F(LogOffFullPoolTest, WhatWasAcknowledgedIsThereAfterAClose) {
   }
 }
 
-class ScatteredPoolTest : public DbTestBase {};
+class ScatteredPoolTest : public DbTestBase {
+ protected:
+  // 16 digits in an order that looks random.
+  static std::string ScatteredKey(uint64_t n) {
+    const std::string digits = std::to_string(n * 2654435761 % (uint64_t{1} << 32));
+    return std::string(16 - digits.size(), '0') + digits;
+  }
+};
 
 // Each partition's copies lie in extents of their own, so with small memtables a pool comes to have its free space in
 // pieces of a few records. Collections have to be content with them.
@@ -134,6 +141,25 @@ TEST_F(ScatteredPoolTest, OfThreeTimesTheDataTakesOverwritesForever) {
     const Status s = db_->Put(WriteOptions(), FilledKey(random.Uniform(kPairs)), std::string(1000, 'v'));
     ASSERT_TRUE(s.ok()) << "write " << n << ": " << s.ToString();
   }
+}
+
+// Writers take space while a collection copies. What its copies need is left to them, or they stop half-way, free
+// nothing, and leave too little for the next.
+TEST_F(ScatteredPoolTest, OfOneAndAHalfTimesTheDataTakesOverwritesForever) {
+  constexpr uint64_t kPairs = 200000, kStep = 7919, kPairBytes = 1016;
+  constexpr uint64_t kPuts = kPairs * 3 / 2;
+  options_ = Options();
+  options_.create_if_missing = true;
+  options_.pool_size = kPairs * kPairBytes * 3 / 2 / 4096 * 4096;
+  Open();
+  const std::string value(1000, 'v');
+  const auto put = [&](uint64_t n) {
+    const Status s = db_->Put(WriteOptions(), ScatteredKey(n % kPairs), value);
+    ASSERT_TRUE(s.ok()) << "write " << n << ": " << s.ToString();
+  };
+  for (uint64_t n = 0; n < kPairs && !HasFatalFailure(); n++) put(n);
+  ASSERT_OK(db_->WaitForIdle());
+  for (uint64_t n = 0; n < kPuts && !HasFatalFailure(); n++) put(n * kStep);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, FullPoolTest, testing::ValuesIn(kShapes),

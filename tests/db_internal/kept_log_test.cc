@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -46,8 +47,8 @@ namespace test {
 namespace {
 
 // While something is made durable, somebody else lets go of log.
-DBImpl* armed = nullptr;
-int calls_until = 0;
+std::atomic<DBImpl*> armed{nullptr};
+std::atomic<int> calls_until{0};
 std::thread other;
 bool let_go = false;
 
@@ -56,7 +57,7 @@ bool let_go = false;
 // The system's own, by which an edit of the persist mode file is made durable.
 extern "C" int msync(void* address, size_t size, int flags) {
   if (armed != nullptr && calls_until-- == 0) {
-    DBImpl* const db = std::exchange(armed, nullptr);
+    DBImpl* const db = armed.exchange(nullptr);
     other = std::thread([db] { let_go = DBPeer::LetGo(db); });
     usleep(100000);  // it has come as far as it can meanwhile
   }

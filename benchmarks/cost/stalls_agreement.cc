@@ -1,0 +1,138 @@
+// Whether the counters of stalls add up: values are overwritten in a pool that is nearly full, each put is timed by the
+// caller, and the time of those that the store made wait is compared with what the counters say of them.
+//
+//   stalls_agreement DIRECTORY [PERCENT [SECONDS [VALUE_BYTES]]]    makes a database there whose pool has so many
+//   percent
+//                                                                   of its data (200), overwrites for so long (10) with
+//                                                                   values of so many bytes (1000), removes it
+//
+// A put is slow from kSlowMicros on. One during which no counter of stalls moved waited for a CPU, or for a page, and
+// not for the store; those are told apart, with the time that the kernel says this thread waited for a CPU. Exit
+// status: 0 the sums differ by at most kMostPercent, 1 they do not, 2 wrong usage.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "benchmarks/cost/cost.h"
+#include "miodb/db.h"
+#include "miodb/options.h"
+
+using miodb::cost::Check;
+using miodb::cost::Clock;
+using miodb::cost::Key;
+using miodb::cost::Since;
+
+namespace {
+
+constexpr double kSlowMicros = 100;
+constexpr double kMostPercent = 5;
+constexpr uint64_t kKeys = 200000;
+constexpr std::array kReasons = {"flush", "chunk", "space", "readers"};
+
+uint64_t Counter(miodb::DB* db, const std::string& name) {
+  std::string text;
+  if (!db->GetProperty("miodb." + name, &text)) {
+    std::fprintf(stderr, "no counter %s\n", name.c_str());
+    std::exit(1);
+  }
+  return std::strtoull(text.c_str(), nullptr, 10);
+}
+
+uint64_t Counted(miodb::DB* db) { return Counter(db, "stall-micros") + Counter(db, "throttle-micros"); }
+
+// What the kernel says this thread was ready to run without a CPU; 0 where it does not.
+double MicrosWithoutCpu() {
+  double running = 0, ready = 0;
+  std::ifstream("/proc/thread-self/schedstat") >> running >> ready;
+  return ready / 1000;
+}
+
+struct Sum {
+  uint64_t puts = 0;
+  double micros = 0;
+  double longest = 0;
+  double without_cpu = 0;
+
+  void Add(double took, double ready) {
+    puts++;
+    micros += took;
+    longest = std::max(longest, took);
+    without_cpu += ready;
+  }
+  void Print(const char* what) const {
+    std::printf("%-32s %8llu puts, %12.0f us, %9.0f us the longest, %12.0f us of them ready without a CPU\n", what,
+                static_cast<unsigned long long>(puts), micros, longest, without_cpu);
+  }
+};
+
+// Overwrites until the time is over; returns the percent by which the counters differ from the clock.
+double Overwrite(miodb::DB* db, double seconds, const std::string& value) {
+  Sum stalled, others;
+  const uint64_t counted_before = Counted(db);
+  std::array<uint64_t, kReasons.size()> reasons{};
+  for (size_t i = 0; i < reasons.size(); i++) reasons[i] = Counter(db, std::string("stall-micros-") + kReasons[i]);
+  const uint64_t throttle_before = Counter(db, "throttle-micros");
+  uint64_t counted = counted_before, puts = 0;
+  double ready = MicrosWithoutCpu();
+  const Clock::time_point begin = Clock::now();
+  for (Clock::time_point now = begin; std::chrono::duration<double>(now - begin).count() < seconds; puts++) {
+    const std::string key = Key(puts * 7919 % kKeys);
+    const Clock::time_point start = Clock::now();
+    Check(db->Put(miodb::WriteOptions(), key, value));
+    now = Clock::now();
+    const double took = std::chrono::duration<double, std::micro>(now - start).count();
+    if (took < kSlowMicros) continue;
+    const uint64_t counted_now = Counted(db);
+    const double ready_now = MicrosWithoutCpu();
+    (counted_now > counted ? stalled : others).Add(took, ready_now - ready);
+    counted = counted_now;
+    ready = MicrosWithoutCpu();
+  }
+  std::printf("%llu puts in %.0f seconds\n", static_cast<unsigned long long>(puts), seconds);
+  stalled.Print("slow puts that the store stalled:");
+  others.Print("other slow puts:");
+  const uint64_t told = Counted(db) - counted_before;
+  std::printf("counted:");
+  for (size_t i = 0; i < reasons.size(); i++) {
+    const uint64_t micros = Counter(db, std::string("stall-micros-") + kReasons[i]) - reasons[i];
+    std::printf(" %s %llu us,", kReasons[i], static_cast<unsigned long long>(micros));
+  }
+  std::printf(" throttle %llu us, all %llu us\n",
+              static_cast<unsigned long long>(Counter(db, "throttle-micros") - throttle_before),
+              static_cast<unsigned long long>(told));
+  return (static_cast<double>(told) / std::max(stalled.micros, 1.0) - 1) * 100;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 5 || argv[1][0] == '-') {
+    std::fprintf(stderr, "usage: stalls_agreement DIRECTORY [PERCENT [SECONDS [VALUE_BYTES]]]\n");
+    return 2;
+  }
+  const uint64_t percent = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 200;
+  const double seconds = argc > 3 ? std::strtod(argv[3], nullptr) : 10;
+  const uint64_t value_bytes = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 1000;
+  constexpr uint64_t kPage = 4096;
+  miodb::Options options;
+  options.create_if_missing = options.error_if_exists = true;
+  options.pool_size = kKeys * (16 + value_bytes) * percent / 100 / kPage * kPage;
+  miodb::DB* opened;
+  Check(miodb::DB::Open(options, argv[1], &opened));
+  std::unique_ptr<miodb::DB> db(opened);
+  const std::string value(value_bytes, 'v');
+  for (uint64_t i = 0; i < kKeys; i++) Check(db->Put(miodb::WriteOptions(), Key(i), value));
+  Check(db->WaitForIdle());
+  const double differs = Overwrite(db.get(), seconds, value);
+  std::printf("what is counted differs from the clock outside by %+.1f %%\n", differs);
+  db.reset();
+  Check(miodb::DestroyDB(argv[1], options));
+  return std::abs(differs) <= kMostPercent ? 0 : 1;
+}
