@@ -54,8 +54,8 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
   if (chunk_ != nullptr && chunk_->room() >= frame_bytes && !control_->failed()) {
     return Status::OK();
   }
-  DbLock lock(control_);
   StallClock clock(&db_.statistics.stalls);
+  DbLock lock(control_);
   Status s = MakeRoomLocked(frame_bytes, deletes_only, &clock);
   DCHECK(!s.ok() || (chunk_ != nullptr && chunk_->room() >= frame_bytes));
   const uint64_t waited = clock.End(StallReason::kChunk);
