@@ -54,10 +54,12 @@ struct MergeRequest {
   // indexes of all jobs, of which this one takes its share as it goes.
   uint64_t leave_free = 0;
   uint64_t index_reserve = 0;
-  std::function<void(uint64_t)> took_for_copies = nullptr;  // told the bytes of each extent that was taken for copies
-  uint64_t copy_extent_bytes = 0;                           // size of the extents for copies
-  uint64_t copy_extent_least = 0;                           // and how small they may be where free space is scattered
-  uint64_t payload_limit = UINT64_MAX;                      // cut a table at this many live bytes
+  // Told what copies of marked records take: the bytes of an extent at once, and what they did not use of it at its end
+  // as a negative number.
+  std::function<void(int64_t)> took_for_copies = nullptr;
+  uint64_t copy_extent_bytes = 0;       // size of the extents for copies
+  uint64_t copy_extent_least = 0;       // and how small they may be where free space is scattered
+  uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
   int filter_bits = 0;
   uint64_t now_micros = 0;                        // what expired by then is as a tombstone; 0: nothing has
   bool drops_any_expired = false;                 // rewrite clusters of one table even for little that has expired

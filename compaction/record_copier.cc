@@ -31,9 +31,9 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   const Pool::Leave leave = {request_.leave_free + index_left, 0};
   if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;
   CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
-  if (request_.took_for_copies) request_.took_for_copies(extent_->size());
+  TellTaken(static_cast<int64_t>(extent_->size()));
   tracker_->AddExtent(extent_);
-  used_ = 0;
+  used_ = evacuated_ = 0;
   return true;
 }
 
@@ -59,6 +59,7 @@ void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* wor
   char* const to = TakeSpace(size);
   if (to == nullptr) return;
   request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
+  if (evacuated) evacuated_ += size;
   *word = word->WithRef(extent_->offset() + static_cast<PmRef>(to - extent_->data()));
   CHECK(extent_->Contains(word->ref()));
 }
@@ -92,7 +93,8 @@ void RecordCopier::CountIndex(int64_t bytes, uint64_t extents) {
 // An extent that was taken has at least the record that it was taken for.
 void RecordCopier::Finish() {
   if (extent_ == nullptr) return;
-  CHECK(used_ > 0 && used_ <= extent_->size());
+  CHECK(used_ > 0 && used_ <= extent_->size() && evacuated_ <= used_);
+  TellTaken(static_cast<int64_t>(evacuated_) - static_cast<int64_t>(extent_->size()));
   extent_->Shrink(used_);
   extent_->SetPayloadBytes(used_);
   extent_.reset();

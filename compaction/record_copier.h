@@ -42,11 +42,15 @@ class RecordCopier {
  private:
   char* TakeSpace(uint64_t size);
   bool TakeExtent(uint64_t size);
+  void TellTaken(int64_t bytes) const {
+    if (request_.took_for_copies) request_.took_for_copies(bytes);
+  }
 
   const MergeRequest& request_;
   PayloadTracker* const tracker_;
   ExtentRef extent_;
   uint64_t used_ = 0;
+  uint64_t evacuated_ = 0;  // of it, by marked records
   uint64_t bytes_copied_ = 0;
   uint64_t index_taken_ = 0;
   uint64_t extents_left_ = 0;  // that the table being built has room for

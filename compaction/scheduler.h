@@ -126,7 +126,7 @@ struct SpaceFigures {
   uint64_t capacity = 0;        // of the pool
   uint64_t reserve = 0;         // kept free of the log
   uint64_t index_reserve = 0;   // of it, for the indexes of merges
-  uint64_t copies = 0;          // kept besides the index reserve for copies of jobs that run
+  uint64_t copies = 0;          // kept besides the index reserve for copies of collections that run
   uint64_t payload = 0;         // that records take, with garbage
   uint64_t live = 0;            // of it, that tables refer to
   uint64_t settled = 0;         // of it, in the repository, going by the number of entries
@@ -137,8 +137,9 @@ struct SpaceFigures {
   // Of the pool, what neither the reserve nor settled data takes: it is for the log, the buffer and garbage.
   uint64_t Slack() const { return capacity - std::min(capacity, reserve + settled); }
 
-  // What writers may use up.
-  uint64_t Left() const { return free - std::min(free, std::max(reserve, index_reserve + copies)); }
+  // What writers may use up; and what of it they may not while jobs copy.
+  uint64_t Left() const { return free - std::min(free, reserve); }
+  uint64_t Held() const { return std::min(Left(), index_reserve + copies - std::min(index_reserve + copies, reserve)); }
 };
 
 // Every figure that the scheduler decides by. Each has a test that shows what it does.

@@ -1,5 +1,5 @@
-// CopyRoom: what running jobs may still copy of the extents that are marked for evacuation, so that log chunks leave
-// them the space. Copies that stop half-way free nothing, and take space until a later collection.
+// CopyRoom: what running collections may still copy of the extents that are marked for evacuation, so that log chunks
+// leave them the space. Copies that stop half-way free nothing, and take space until a later collection.
 //
 // Threads: Take by any, the rest under a lock of the owner's.
 
@@ -21,7 +21,7 @@ class CopyRoom {
     left_.store(static_cast<int64_t>(bytes), std::memory_order_relaxed);  // relaxed: a figure, as below
   }
 
-  // A job that copies runs from now on until End. leave: what its copies leave free besides the index reserve.
+  // A collection runs from now on until End. leave: what its copies leave free besides the index reserve.
   void Begin(uint64_t leave) {
     leave_ = std::max(leave_, leave);
     jobs_++;
@@ -31,8 +31,8 @@ class CopyRoom {
     if (--jobs_ == 0) leave_ = 0;
   }
 
-  // An extent of this size was taken for copies. Jobs that copy for another reason too take more than was marked.
-  void Take(uint64_t bytes) { left_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
+  // So many bytes were taken for copies, or given back. Other jobs copy what is marked as well.
+  void Take(int64_t bytes) { left_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   // What has to stay free of log besides the index reserve.
   uint64_t Bytes() const {

@@ -101,7 +101,10 @@ bool Merger::Step() {
       return false;
     }
     hold = scheduler_->BeginMerge(*job);
-    if (CopiesMarked(hold)) space_->copy_room()->Begin(CopiesLeave(hold));
+    if (hold.kind == MergeKind::kCollect) {
+      space_->copy_room()->Begin(CopiesLeave(hold));
+      control_->Changed();
+    }
     control_->Wake(BackgroundStep::kMerge);  // there may be a job for another thread
   }
   RunJob(std::move(*job), hold);
@@ -173,7 +176,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.payload_limit = partition_bytes;
   }
   request.leave_free = CopiesLeave(hold);
-  request.took_for_copies = [this](uint64_t bytes) { space_->copy_room()->Take(bytes); };
+  request.took_for_copies = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
   request.copy_extent_bytes = space_->NextChunkBytes();
   // In a full pool the pieces that are free may be as small as what a table once copied. They have to do: what is
   // collected with them leaves larger ones.
@@ -319,7 +322,7 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
 // free, and writers slow down. A merge that was told to stop is no error either.
 void Merger::Finish(const JobHold& hold, const Status& s, Outcome outcome, bool refused) {
   CHECK(outcome != Outcome::kInstalled || s.ok());
-  if (CopiesMarked(hold)) space_->copy_room()->End();
+  if (hold.kind == MergeKind::kCollect) space_->copy_room()->End();
   scheduler_->EndMerge(hold, outcome, refused);
   if (s.IsNoSpace()) {
     db_.Log("%s waits for space: %s", MergeKindName(hold.kind), s.ToString().c_str());

@@ -74,11 +74,7 @@ class Merger {
   PickerInput MakePickerInput() const REQUIRES(db_mutex);
   MergeRequest MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) EXCLUDES(db_mutex);
   void RunJob(MergeJob job, const JobHold& hold) EXCLUDES(db_mutex);
-  // Whether the job copies what is marked for evacuation, with nobody giving way to writers; and what its copies leave
-  // free besides the index reserve.
-  static bool CopiesMarked(const JobHold& hold) {
-    return hold.copies && hold.kind != MergeKind::kDrop && hold.kind != MergeKind::kQuiet;
-  }
+  // What copies of the job leave free besides the index reserve.
   uint64_t CopiesLeave(const JobHold& hold) const;
   void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
   void DropTables(const MergeJob& job, MergeResult* result);

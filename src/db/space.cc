@@ -237,9 +237,9 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
     DbLock lock(control_);
     leave.bytes = Reserve(demand);
     if (demand == Demand::kAny) {
+      if (db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
       leave.bytes = std::max(leave.bytes, IndexReserve(demand, 0) + copy_room_.Bytes());
     }
-    if (demand == Demand::kAny && db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
   }
   if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
   auto fresh = std::make_unique<LogChunk>();

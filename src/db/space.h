@@ -56,7 +56,7 @@ class Space {
   uint64_t ChunkReserve() const;
   SpaceFigures Figures() const REQUIRES(db_mutex);
 
-  // For copies of jobs that run, as far as marks ask for them.
+  // For copies of collections that run.
   CopyRoom* copy_room() { return &copy_room_; }
 
   // What work for which nobody waits leaves free besides the reserve, and the free bytes that it may take.

@@ -26,13 +26,14 @@ void WritePace::See(const Moment& now) {
 }
 
 uint64_t WritePace::Observe(const Moment& now) {
-  CHECK(now.left > 0 && now.near > 0);
+  CHECK(now.left > now.held && now.near > 0);
   See(now);
-  if (now.left >= now.near) returned_micros_ = work_micros_;
-  if (now.left >= now.near || !now.at_work) return 0;
+  const uint64_t left = now.left - now.held;
+  if (left >= now.near) returned_micros_ = work_micros_;
+  if (left >= now.near || !now.at_work) return 0;
   const uint64_t period = std::max({longest_micros_, longest_before_micros_, work_micros_ - returned_micros_});
   const double nanos_per_byte = static_cast<double>(kPatience * period) * 1000 *
-                                (1 / static_cast<double>(now.left) - 1 / static_cast<double>(now.near));
+                                (1 / static_cast<double>(left) - 1 / static_cast<double>(now.near));
   DCHECK_GE(nanos_per_byte, 0);
   return static_cast<uint64_t>(std::min(nanos_per_byte * 1024, static_cast<double>(kMostNanos)));
 }

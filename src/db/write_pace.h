@@ -30,6 +30,7 @@ class WritePace {
     uint64_t near = 0;     // more than nothing
     uint64_t chunk = 0;    // in which they take it
     bool at_work = false;  // something is running that may give space back
+    uint64_t held = 0;     // of left, what copies of running jobs want; less than left
   };
 
   // Writers may use up 1 - 1 / e^(1 / kPatience) of what is left while they wait for a return.

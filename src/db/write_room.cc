@@ -297,6 +297,7 @@ void WritePath::UpdateThrottle() {
   WritePace::Moment now;
   now.micros = NowMicros();
   now.left = figures.Left() + figures.chunk;
+  now.held = figures.Held();
   for (const auto& spare : space_->spares()) now.left += spare->capacity;
   now.near = ShortBelow(figures);
   now.chunk = figures.chunk;

@@ -72,6 +72,19 @@ TEST(WritePaceTest, WithSpaceEnoughOrNothingAtWorkThereIsNoPace) {
   EXPECT_LT(0u, pace.Observe({3, 50, 100, 1, true}));
 }
 
+// It comes back when the job ends, and is no return then.
+TEST(WritePaceTest, WhatCopiesWantIsNotForWriters) {
+  WritePace pace, other, less;
+  EXPECT_EQ(0u, pace.Observe({1, 150, 100, 1, true}));
+  EXPECT_EQ(0u, other.Observe({1, 150, 100, 1, true}));
+  EXPECT_EQ(0u, less.Observe({1, 150, 100, 1, true}));
+  EXPECT_LT(0u, pace.Observe({1000, 90, 100, 1, true, 50}));
+  EXPECT_EQ(less.Observe({1000, 40, 100, 1, true}), pace.Observe({1000, 90, 100, 1, true, 50}));
+  other.Observe({1000, 90, 100, 1, true});
+  EXPECT_EQ(other.Observe({2000, 90, 100, 1, true}), pace.Observe({2000, 90, 100, 1, true}));
+  EXPECT_EQ(other.Observe({9000, 30, 100, 1, true}), pace.Observe({9000, 30, 100, 1, true}));
+}
+
 TEST(WritePaceTest, ItBeginsWithNothingAndGrowsAsSpaceGoes) {
   constexpr uint64_t kNear = 1 << 30;
   uint64_t last = 0;
