@@ -135,9 +135,9 @@ class ClusterMerge {
     // Room in the meta block for the extents that copies may add: there is no more to copy than the payload, nor more
     // space than is free.
     if (may_copy_) {
-      CHECK_GT(request.copy_extent_bytes, 0u);
+      CHECK_GT(request.copy_extents.bytes, 0u);
       const uint64_t most = std::min(payload_bytes, request.pool->free_bytes());
-      options.max_new_extents = most / std::max(request.copy_extent_least, kExtentUnit) + 4;
+      options.max_new_extents = most / std::max(request.copy_extents.least, kExtentUnit) + 4;
     }
     // With payload_limit a table is cut long before it has all entries, so space for all of them would be given back,
     // and nobody else could have it meanwhile.

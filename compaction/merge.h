@@ -39,6 +39,15 @@ namespace miodb {
 // How many entries go by between looks at whether to stop, in merges of the SSD tier too.
 inline constexpr uint64_t kStopInterval = 1024;
 
+// Extents for copies.
+struct CopyExtents {
+  uint64_t bytes = 0;  // of one
+  uint64_t least = 0;  // how small they may be where free space is scattered
+  // Told what copies of marked records take: the bytes of an extent at once, and what they did not use of it at its end
+  // as a negative number.
+  std::function<void(int64_t)> took = nullptr;
+};
+
 struct MergeRequest {
   Pool* pool;
   KeyOrder order;
@@ -54,11 +63,7 @@ struct MergeRequest {
   // indexes of all jobs, of which this one takes its share as it goes.
   uint64_t leave_free = 0;
   uint64_t index_reserve = 0;
-  // Told what copies of marked records take: the bytes of an extent at once, and what they did not use of it at its end
-  // as a negative number.
-  std::function<void(int64_t)> took_for_copies = nullptr;
-  uint64_t copy_extent_bytes = 0;       // size of the extents for copies
-  uint64_t copy_extent_least = 0;       // and how small they may be where free space is scattered
+  CopyExtents copy_extents = {};
   uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
   int filter_bits = 0;
   uint64_t now_micros = 0;                        // what expired by then is as a tombstone; 0: nothing has

@@ -21,12 +21,12 @@ bool RecordCopier::Wanted(const Extent& extent, const IndexWord& word) const {
 // Takes the next extent, with room for a record of this size at least. What the merge still needs for its indexes is
 // left free: a merge that copied until nothing was left could not finish its table, and all copies were in vain.
 bool RecordCopier::TakeExtent(uint64_t size) {
-  CHECK(extent_ == nullptr && request_.copy_extent_bytes > 0);
+  CHECK(extent_ == nullptr && request_.copy_extents.bytes > 0);
   if (extents_left_ == 0) return false;
   extents_left_--;
-  CHECK_LE(request_.copy_extent_least, request_.copy_extent_bytes);
-  const uint64_t wanted = std::max(size, request_.copy_extent_bytes);
-  const uint64_t least = std::max(size, request_.copy_extent_least);
+  CHECK_LE(request_.copy_extents.least, request_.copy_extents.bytes);
+  const uint64_t wanted = std::max(size, request_.copy_extents.bytes);
+  const uint64_t least = std::max(size, request_.copy_extents.least);
   const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
   const Pool::Leave leave = {request_.leave_free + index_left, 0};
   if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;
@@ -53,9 +53,11 @@ char* RecordCopier::TakeSpace(uint64_t size) {
   return to;
 }
 
-// The store is not fenced: the merge fences once, when its tables are written too.
+// The store is not fenced: the merge fences once, when its tables are written too. Bytes of marked records are counted
+// apart, because only they were foreseen when the marks were made.
 void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* word) {
   const size_t size = record.size();
+  DCHECK(word != nullptr);
   char* const to = TakeSpace(size);
   if (to == nullptr) return;
   request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);

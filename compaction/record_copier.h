@@ -10,6 +10,7 @@
 
 #include "compaction/merge.h"
 #include "compaction/payload_tracker.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -43,7 +44,8 @@ class RecordCopier {
   char* TakeSpace(uint64_t size);
   bool TakeExtent(uint64_t size);
   void TellTaken(int64_t bytes) const {
-    if (request_.took_for_copies) request_.took_for_copies(bytes);
+    DCHECK(extent_ != nullptr);
+    if (request_.copy_extents.took) request_.copy_extents.took(bytes);
   }
 
   const MergeRequest& request_;

@@ -242,6 +242,7 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
   request.budget = f.free > keep ? f.free - keep : 0;
+  // Writers have to live on something until the copies are given back.
   if (pressed && !FullAsItIs()) request.budget -= std::min(request.budget, f.Left() / policy_.writers_share);
   request.budget >>= refusals_;
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);

@@ -67,6 +67,7 @@ if [[ -z ${TEST_TMPDIR:-} ]]; then
   export TEST_TMPDIR=$scratch
 fi
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$MIODB_ROOT/tests/lsan_suppressions.txt:print_suppressions=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 # Children of tests open databases, which have threads.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1:die_after_fork=0:suppressions=$MIODB_ROOT/tests/tsan_suppressions.txt}

@@ -74,6 +74,7 @@ void Merger::MarkGarbage() {
   const std::vector<Extent*> picked = PickEvacuation(extents, *request);
   for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
   for (Extent* extent : picked) extent->evacuate.store(true, std::memory_order_relaxed);
+  // What a collection of all of them would copy, which log chunks leave it while it runs.
   uint64_t to_copy = 0;
   for (const ExtentUse& use : extents) {
     if (use.extent->evacuate.load(std::memory_order_relaxed)) to_copy += use.live;  // relaxed: policy only
@@ -101,6 +102,7 @@ bool Merger::Step() {
       return false;
     }
     hold = scheduler_->BeginMerge(*job);
+    // Writers are told at once, because what is kept for the copies is theirs no more.
     if (hold.kind == MergeKind::kCollect) {
       space_->copy_room()->Begin(CopiesLeave(hold));
       control_->Changed();
@@ -113,6 +115,7 @@ bool Merger::Step() {
 
 // Copies of a collection leave less than those of a merge, which nobody waits for; in a full pool nothing.
 uint64_t Merger::CopiesLeave(const JobHold& hold) const {
+  DCHECK(!hold.is_drain);
   if (hold.kind != MergeKind::kCollect) return space_->ChunkReserve();
   return hold.full ? 0 : kCopyReserveChunks * db_.chunk_bytes;
 }
@@ -176,11 +179,11 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.payload_limit = partition_bytes;
   }
   request.leave_free = CopiesLeave(hold);
-  request.took_for_copies = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
-  request.copy_extent_bytes = space_->NextChunkBytes();
+  request.copy_extents.took = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
+  request.copy_extents.bytes = space_->NextChunkBytes();
   // In a full pool the pieces that are free may be as small as what a table once copied. They have to do: what is
   // collected with them leaves larger ones.
-  request.copy_extent_least = hold.full ? kExtentUnit : request.copy_extent_bytes / 4;
+  request.copy_extents.least = hold.full ? kExtentUnit : request.copy_extents.bytes / 4;
   request.filter_bits = db_.options.filter_bits_per_key;
   request.now_micros = db_.WallMicros();
   request.drops_any_expired = job.kind == MergeKind::kSettle;

@@ -236,6 +236,8 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
   {
     DbLock lock(control_);
     leave.bytes = Reserve(demand);
+    // Deletes may have the room for copies too, because what they free is worth more. Whether free space is scattered
+    // is asked without it.
     if (demand == Demand::kAny) {
       if (db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
       leave.bytes = std::max(leave.bytes, IndexReserve(demand, 0) + copy_room_.Bytes());

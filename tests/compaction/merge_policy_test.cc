@@ -46,8 +46,8 @@ TEST(MergeSettleTest, CopiesRecordsOfLogChunksUpToTheLimitInKeyOrder) {
     MergeRequest request = world.Request();
     request.purpose = Purpose::kLazyCopy;
     request.settle_limit = 50 + random.Uniform(1000);
-    request.copy_extent_bytes = random.OneIn(2) ? 4096 : 32 * 1024;
-    request.copy_extent_least = random.OneIn(2) ? 0 : request.copy_extent_bytes / 4;
+    request.copy_extents.bytes = random.OneIn(2) ? 4096 : 32 * 1024;
+    request.copy_extents.least = random.OneIn(2) ? 0 : request.copy_extents.bytes / 4;
     MergeResult result;
     ASSERT_OK(MergeRuns(request, &result));
     world.Check(result);
@@ -168,7 +168,7 @@ TEST(MergeCutTest, RecordsOfVeryDifferentSizesMerge) {
       request.inputs.push_back({maker.Make(SortedVersions(maker.order(), *run))});
     request.new_table_number = [&] { return maker.NewNumber(); };
     request.payload_limit = 64 * 1024;
-    request.copy_extent_bytes = 16 * 1024;
+    request.copy_extents.bytes = 16 * 1024;
     for (size_t settle_limit : {0, 100}) {
       SCOPED_TRACE(testing::Message() << "small first " << small_first << " settle limit " << settle_limit);
       request.settle_limit = settle_limit;

@@ -54,7 +54,7 @@ MergeRequest MergeWorld::Request() {
   MergeRequest request{pool_.get(), maker_.order(), Purpose::kMerge, filter_.get(), {}, OlderTables()};
   for (auto run = inputs_.rbegin(); run != inputs_.rend(); ++run) request.inputs.push_back(run->tables);
   request.filter_bits = 10;
-  request.copy_extent_bytes = 16 * 1024;
+  request.copy_extents.bytes = 16 * 1024;
   request.new_table_number = [this] { return maker_.NewNumber(); };
   return request;
 }

@@ -81,6 +81,12 @@ judge_power holds
 expect_status 1
 expect_error_part "is not empty"
 
+# What plants.sh would plant fits into the sources. Without patch, which it needs, it is not asked.
+for plant in "$MIODB_ROOT"/tests/claims/plants/*.patch; do
+  command -v patch >/dev/null || break
+  expect "$(basename "$plant") applies" patch --dry-run --directory="$MIODB_ROOT" -s -p1 --input="$plant"
+done
+
 # Ctrl-C ends the program that runs, and leaves a report.
 program crash_explorer "echo \$\$ >$scratch/pid; exec sleep 100"
 "$claims" --only='^power-loss-adr$' --bin="$bin" --db="$scratch/db" --out="$scratch/stopped" \
