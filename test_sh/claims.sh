@@ -25,7 +25,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # What the experiments of the first tier run.
-targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost trace_analyzer
+targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost stalls_agreement trace_analyzer
   tests.scaling.conflicts_test miodb_static miodb_shared)
 
 tier=tires
