@@ -311,7 +311,7 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
 
 // Emptiest first frees most for each byte copied. Live bytes may exceed payload bytes a little, since sizes of large
 // records are rounded up in words; such an extent has no garbage.
-std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request) {
+std::vector<ExtentUse> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request) {
   CHECK_LE(request.goal_percent, request.start_percent);
   uint64_t used = 0, live = 0, copied = 0;
   for (const ExtentUse& e : extents) {
@@ -319,7 +319,7 @@ std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, const MarkRe
     used += e.payload;
     live += std::min(e.live, e.payload);
   }
-  std::vector<Extent*> result;
+  std::vector<ExtentUse> result;
   // Below the slack the garbage is not worth a job, however large its part is.
   if (used - live <= request.slack || used * 100 <= live * request.start_percent) return result;
   // Each extent that is picked takes its garbage out of what is used, until the goal is reached or the budget is spent.
@@ -332,7 +332,7 @@ std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, const MarkRe
     CHECK_GE(used, live);
     copied += e.live;
     used -= e.payload - e.live;
-    result.push_back(e.extent);
+    result.push_back(e);
   }
   return result;
 }

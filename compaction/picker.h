@@ -84,7 +84,7 @@ struct ExtentUse {
   uint64_t payload;
   uint64_t live;
 };
-std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request);
+std::vector<ExtentUse> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request);
 
 }  // namespace miodb
 

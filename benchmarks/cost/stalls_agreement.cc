@@ -1,10 +1,10 @@
 // Whether the counters of stalls add up: values are overwritten in a pool that is nearly full, each put is timed by the
 // caller, and the time of those that the store made wait is compared with what the counters say of them.
 //
-//   stalls_agreement DIRECTORY [PERCENT [SECONDS [VALUE_BYTES]]]    makes a database there whose pool has so many
-//   percent
-//                                                                   of its data (200), overwrites for so long (10) with
-//                                                                   values of so many bytes (1000), removes it
+//   stalls_agreement DIRECTORY [PERCENT [SECONDS [VALUE_BYTES]]]
+//
+// makes a database there whose pool has so many percent of its data (200, more than 100), overwrites for so long (10)
+// with values of so many bytes (1000), and removes it.
 //
 // A put is slow from kSlowMicros on. One of which the counters tell less than half was kept waiting by somebody else:
 // the kernel, which had no CPU for it, knows of those. Exit status: 0 the counters tell the time of all slow puts, but
@@ -18,6 +18,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <numeric>
+#include <ratio>
 #include <string>
 
 #include "benchmarks/cost/cost.h"
@@ -34,7 +36,10 @@ namespace {
 constexpr double kSlowMicros = 100;
 constexpr double kMostPercent = 5;
 constexpr uint64_t kKeys = 200000;
-constexpr std::array kReasons = {"flush", "chunk", "space", "readers"};
+// They share no time.
+constexpr std::array kCounters = {"stall-micros-flush", "stall-micros-chunk", "stall-micros-space",
+                                  "stall-micros-readers", "throttle-micros"};
+using Counters = std::array<uint64_t, kCounters.size()>;
 
 uint64_t Counter(miodb::DB* db, const std::string& name) {
   std::string text;
@@ -45,7 +50,15 @@ uint64_t Counter(miodb::DB* db, const std::string& name) {
   return std::strtoull(text.c_str(), nullptr, 10);
 }
 
-uint64_t Counted(miodb::DB* db) { return Counter(db, "stall-micros") + Counter(db, "throttle-micros"); }
+Counters Read(miodb::DB* db) {
+  Counters counters;
+  std::transform(kCounters.begin(), kCounters.end(), counters.begin(), [db](auto name) { return Counter(db, name); });
+  return counters;
+}
+
+double Total(const Counters& counters) {
+  return static_cast<double>(std::accumulate(counters.begin(), counters.end(), uint64_t{0}));
+}
 
 // What the kernel says this thread was ready to run without a CPU; 0 where it does not.
 double MicrosWithoutCpu() {
@@ -77,39 +90,29 @@ struct Sum {
 // Overwrites until the time is over; returns the percent by which the counters differ from the clock.
 double Overwrite(miodb::DB* db, double seconds, const std::string& value) {
   Sum stalled, others;
-  const uint64_t counted_before = Counted(db);
-  std::array<uint64_t, kReasons.size()> reasons{};
-  for (size_t i = 0; i < reasons.size(); i++) reasons[i] = Counter(db, std::string("stall-micros-") + kReasons[i]);
-  const uint64_t throttle_before = Counter(db, "throttle-micros");
-  uint64_t counted = counted_before, puts = 0;
-  double ready = MicrosWithoutCpu();
-  const Clock::time_point begin = Clock::now();
-  for (Clock::time_point now = begin; std::chrono::duration<double>(now - begin).count() < seconds; puts++) {
+  const Counters before = Read(db);
+  double counted = Total(before), ready = MicrosWithoutCpu();
+  uint64_t puts = 0;
+  for (const Clock::time_point begin = Clock::now(); Since<std::ratio<1>>(begin) < seconds; puts++) {
     const std::string key = Key(puts * 7919 % kKeys);
     const Clock::time_point start = Clock::now();
     Check(db->Put(miodb::WriteOptions(), key, value));
-    now = Clock::now();
-    const double took = std::chrono::duration<double, std::micro>(now - start).count();
+    const double took = Since<std::micro>(start);
     if (took < kSlowMicros) continue;
-    const uint64_t counted_now = Counted(db);
-    const double ready_now = MicrosWithoutCpu();
-    const double told = static_cast<double>(counted_now - counted);
-    (told * 2 >= took ? stalled : others).Add(took, told, ready_now - ready);
+    const double counted_now = Total(Read(db)), told = counted_now - counted;
+    (told * 2 >= took ? stalled : others).Add(took, told, MicrosWithoutCpu() - ready);
     counted = counted_now;
     ready = MicrosWithoutCpu();
   }
   std::printf("%llu puts in %.0f seconds\n", static_cast<unsigned long long>(puts), seconds);
   stalled.Print("slow puts that the store stalled:");
   others.Print("other slow puts:");
-  const uint64_t told = Counted(db) - counted_before;
+  const Counters after = Read(db);
   std::printf("counted:");
-  for (size_t i = 0; i < reasons.size(); i++) {
-    const uint64_t micros = Counter(db, std::string("stall-micros-") + kReasons[i]) - reasons[i];
-    std::printf(" %s %llu us,", kReasons[i], static_cast<unsigned long long>(micros));
+  for (size_t i = 0; i < kCounters.size(); i++) {
+    std::printf(" %s %llu us,", kCounters[i], static_cast<unsigned long long>(after[i] - before[i]));
   }
-  std::printf(" throttle %llu us, all %llu us\n",
-              static_cast<unsigned long long>(Counter(db, "throttle-micros") - throttle_before),
-              static_cast<unsigned long long>(told));
+  std::printf(" all %.0f us\n", Total(after) - Total(before));
   const double outside = stalled.micros + others.micros - others.without_cpu;
   return ((stalled.counted + others.counted) / std::max(outside, 1.0) - 1) * 100;
 }
@@ -124,6 +127,10 @@ int main(int argc, char** argv) {
   const uint64_t percent = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 200;
   const double seconds = argc > 3 ? std::strtod(argv[3], nullptr) : 10;
   const uint64_t value_bytes = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 1000;
+  if (percent <= 100 || !(seconds > 0) || value_bytes == 0) {
+    std::fprintf(stderr, "stalls_agreement: PERCENT has to be above 100, SECONDS and VALUE_BYTES above 0\n");
+    return 2;
+  }
   constexpr uint64_t kPage = 4096;
   miodb::Options options;
   options.create_if_missing = options.error_if_exists = true;

@@ -71,13 +71,12 @@ void Merger::MarkGarbage() {
     extents.push_back({extent, extent->payload_bytes(), live_bytes});
   });
   if (!scheduler_->BeginMarks(marked)) return;
-  const std::vector<Extent*> picked = PickEvacuation(extents, *request);
+  const std::vector<ExtentUse> picked = PickEvacuation(extents, *request);
   for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
-  for (Extent* extent : picked) extent->evacuate.store(true, std::memory_order_relaxed);
-  // What a collection of all of them would copy, which log chunks leave it while it runs.
-  uint64_t to_copy = 0;
-  for (const ExtentUse& use : extents) {
-    if (use.extent->evacuate.load(std::memory_order_relaxed)) to_copy += use.live;  // relaxed: policy only
+  uint64_t to_copy = 0;  // by a collection of all of them, which log chunks leave it while it runs
+  for (const ExtentUse& use : picked) {
+    use.extent->evacuate.store(true, std::memory_order_relaxed);
+    to_copy += use.live;
   }
   space_->copy_room()->Mark(to_copy);
   scheduler_->EndMarks(!picked.empty());

@@ -240,7 +240,7 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
     // is asked without it.
     if (demand == Demand::kAny) {
       if (db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
-      leave.bytes = std::max(leave.bytes, IndexReserve(demand, 0) + copy_room_.Bytes());
+      leave.bytes += std::max(copy_room_.Bytes(), ChunkReserve()) - ChunkReserve();  // which is in it
     }
   }
   if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);

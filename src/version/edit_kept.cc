@@ -20,10 +20,9 @@ bool GetKept(Slice* input, KeptChunk* chunk) {
   uint64_t more;
   DCHECK_EQ(chunk->bytes, 0u);
   if (!GetId(input, &chunk->id) || !GetNumbers(input, {&chunk->offset, &chunk->bytes, &chunk->first_sequence, &more}) ||
-      more > kMaxSequence) {
+      chunk->first_sequence > kMaxSequence || more > kMaxSequence) {
     return false;
   }
-  if (chunk->first_sequence > kMaxSequence) return false;
   chunk->last_sequence = chunk->first_sequence + more;
   return IsWhole(*chunk);
 }

@@ -218,7 +218,7 @@ class EvacuationModel {
   }
 
   void Check() {
-    const std::vector<Extent*> picked = PickEvacuation(extents_, {start_, goal_, slack_, budget_});
+    const std::vector<ExtentUse> picked = PickEvacuation(extents_, {start_, goal_, slack_, budget_});
     uint64_t used = 0, live = 0;
     std::map<Extent*, ExtentUse> left;
     for (const ExtentUse& e : extents_) {
@@ -232,7 +232,8 @@ class EvacuationModel {
     }
     uint64_t copied = 0;
     double last = 0;
-    for (Extent* extent : picked) {
+    for (const ExtentUse& use : picked) {
+      Extent* const extent = use.extent;
       ASSERT_EQ(1u, left.count(extent)) << "picked twice";
       const ExtentUse e = left[extent];
       left.erase(extent);

@@ -253,11 +253,7 @@ TEST_F(VersionSetTest, RandomHistoriesSurviveReopening) {
 }
 
 // Space that is free is poisoned under AddressSanitizer.
-#if defined(__SANITIZE_ADDRESS__)
-__attribute__((no_sanitize("address", "undefined")))
-#endif
-uint64_t
-WordAt(const char* at) {
+__attribute__((no_sanitize("address"))) uint64_t WordAt(const char* at) {
   return *reinterpret_cast<const volatile uint64_t*>(at);
 }
 
