@@ -197,19 +197,21 @@ TEST_F(VolatileSsdTest, ASingleDeletionHidesAPutThatIsInTwoPlaces) {
   Open();
   // In an order that is not theirs, or the log would end where the files begin.
   const uint64_t count = Count();
-  constexpr uint64_t kStride = 7919, kDeleted = 2000;
+  constexpr uint64_t kStride = 7919;
   ASSERT_NE(0u, count % kStride);
   const auto key = [&](uint64_t i) { return FilledKey(i * kStride % count); };
   for (uint64_t i = 0; i < count; i++) Put(key(i), FilledValue(i, kValueBytes, 0));
   ASSERT_OK(db_->WaitForIdle());
   ASSERT_GT(Counter("ssd-files"), 0u);
-  ASSERT_GT(Counter("log-file-bytes-needed"), kDeleted * kValueBytes) << "the log has what files have too";
+  // How much sinks at once, and so where the needed part of the log begins, is up to the threads.
+  const uint64_t deleted = std::min<uint64_t>(2000, Counter("log-file-bytes-needed") * 3 / (4 * kValueBytes));
+  ASSERT_GT(deleted, 100u) << "the log has what files have too";
   Open();
-  for (uint64_t i = count - kDeleted; i < count; i++) ASSERT_OK(db_->SingleDelete(WriteOptions(), key(i)));
+  for (uint64_t i = count - deleted; i < count; i++) ASSERT_OK(db_->SingleDelete(WriteOptions(), key(i)));
   ASSERT_OK(db_->WaitForIdle());
   for (const bool reopened : {false, true}) {
     if (reopened) Open();
-    for (uint64_t i = count - kDeleted; i < count; i++) ASSERT_EQ(kNotFound, Get(key(i))) << i;
+    for (uint64_t i = count - deleted; i < count; i++) ASSERT_EQ(kNotFound, Get(key(i))) << i;
   }
 }
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 
@@ -263,11 +264,14 @@ def test_a_comparator_runs_in_threads_of_the_engine_while_a_call_waits_for_them(
 
     with miodb.DB(path, create_if_missing=True, comparator=order, comparator_name=b'order',
                   write_buffer_size=64 << 10) as db:
-        for i in range(2000):
-            db.put(b'%04d' % (i % 500), b'v' * 100)
+        # When the engine's threads begin is up to the machine: a close before that would drop their work.
+        deadline = time.monotonic() + 60
+        while not threads - {threading.get_ident()}:
+            assert time.monotonic() < deadline, 'the engine never compared in a thread of its own'
+            for i in range(2000):
+                db.put(b'%04d' % (i % 500), b'v' * 100)
+        # A call that kept the GIL would wait for ever.
         getattr(db, waiting)()
-    # A call that kept the GIL would wait for ever.
-    assert threads - {threading.get_ident()}
 
 
 def test_an_interpreter_ends_with_everything_open(path):
