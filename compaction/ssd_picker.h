@@ -49,13 +49,15 @@ struct SsdJob {
 // For the info log.
 const char* SsdJobName(const SsdJob& job);
 
-// Tombstones of one level in a range of keys are to go down, or to be dropped if they hide nothing. What was made after
-// the request is left out, so that it comes to an end whatever is written meanwhile.
+constexpr uint64_t kAnyNumber = UINT64_MAX;
+
+// Tombstones of one level in a range of keys are to go down, or to be dropped if they hide nothing. What has a number
+// that is not before the request's is left out: so it comes to an end whatever is written meanwhile.
 struct PurgeRequest {
   const Slice* begin = nullptr;  // null: from the first key
   const Slice* end = nullptr;    // null: to the last
   int level = -1;                // -1: the repository
-  uint64_t before = 0;           // tables and files with lower numbers
+  uint64_t before = kAnyNumber;  // tables and files with lower numbers
   uint64_t date_micros = 0;      // what had expired then is as tombstones
   bool rewrite = false;          // files whose tombstones hide nothing, where they are; else the others
 };

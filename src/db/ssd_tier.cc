@@ -412,29 +412,29 @@ Status SsdTier::PurgeRange(const Slice* begin, const Slice* end) {
 
 namespace {
 
-// Shows a request to the SSD threads while it lives, however its scope is left.
-class ShownPurge {
- public:
-  ShownPurge(const PurgeRequest** shown, const PurgeRequest* request) : shown_(shown) {
-    CHECK(*shown_ == nullptr);  // one at a time
-    *shown_ = request;
-  }
-  ~ShownPurge() { *shown_ = nullptr; }  // a job may have been picked for it, but holds nothing of it
-  ShownPurge(const ShownPurge&) = delete;
-  ShownPurge& operator=(const ShownPurge&) = delete;
-
- private:
-  const PurgeRequest** const shown_;
+// Shows nothing any more at the end of its scope, however that is left. A job that was picked holds nothing of it.
+struct HiddenAtEnd {
+  ~HiddenAtEnd() { *shown = nullptr; }
+  const PurgeRequest** const shown;
 };
 
 }  // namespace
 
-// Has all of this done that is there now.
+// Has all of this done that is there now. Merges and collections of the pool and compactions of full levels go on
+// meanwhile and give tombstones of before the call to new tables and files. So what goes down goes whatever its number
+// is, which comes to an end since each job brings it closer to the last level; unless others write, who may bring more
+// all the time. A rewrite stays where it is, and a snapshot may make it keep its tombstones: there the number decides.
 Status SsdTier::Purge(PurgeRequest request) {
-  request.before = tree_->versions->NewId();
+  const auto sequence = [this]() REQUIRES(db_mutex) {
+    return tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: policy only
+  };
+  const uint64_t before = tree_->versions->NewId(), began = sequence();
   request.date_micros = db_.WallMicros();
-  const ShownPurge shown(&purge_, &request);
-  const auto is_left = [this]() REQUIRES(db_mutex) {
+  CHECK(purge_ == nullptr);  // one at a time
+  purge_ = &request;
+  const HiddenAtEnd hidden{&purge_};
+  const auto is_left = [&]() REQUIRES(db_mutex) {
+    request.before = request.rewrite || sequence() != began ? before : kAnyNumber;
     SsdPickerInput input = MakePickerInput();
     input.may_drain = true;
     input.running = &schedule_->damaged();

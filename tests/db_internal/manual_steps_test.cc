@@ -102,6 +102,44 @@ TEST(ManualStepsTest, WaitForIdleSettlesAnyBufferThatFits) {
   }
 }
 
+// Merges and collections go on between the drains and compactions of a purge, and give what they rewrite a new number.
+TEST(ManualStepsTest, CompactRangeLeavesNoFileWhereAllIsDeleted) {
+  constexpr uint64_t kValueBytes = 500;
+  for (uint64_t seed : Seeds(ByScale(RunsUnderSanitizer() ? 10 : 40, 200, 5000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    TestDir dir;
+    Options options = SmallOptions();
+    options.level_trigger = static_cast<int>(2 + random.Uniform(4));
+    options.pool_size = 3 << 20;
+    options.ssd_path = dir / "ssd";
+    options.ssd_file_size = 64 * 1024;
+    options.ssd_level_size = 512 * 1024;
+    options.ssd_level_multiplier = 3;
+    options.num_levels = 4;
+    DBImpl::Hooks hooks;
+    hooks.manual_background = true;
+    std::unique_ptr<DBImpl> db;
+    ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+    const auto work = [&] {
+      for (uint64_t steps = random.Uniform(4); steps > 0; steps--) {
+        db->RunStep(static_cast<DBImpl::Step>(random.Uniform(4)));
+      }
+    };
+    const uint64_t count = 4000 + random.Uniform(8000);
+    for (uint64_t i = 0; i < count; i++) {
+      ASSERT_OK(db->Put(WriteOptions(), FilledKey(i * 7919 % count), FilledValue(i, kValueBytes, 0)));
+      work();
+    }
+    for (uint64_t i = 0; i < count; i++) {
+      ASSERT_OK(db->Delete(WriteOptions(), FilledKey(i * 7907 % count)));
+      work();
+    }
+    db->CompactRange(nullptr, nullptr);
+    ASSERT_EQ(0u, NumberProperty(db.get(), "miodb.ssd-files"));
+  }
+}
+
 // After an open tables wait for their filters. A merge may have dropped them by then, and their space must be free.
 TEST(ManualStepsTest, WaitForIdleLeavesNoTableThatWaitsForItsFilter) {
   TestDir dir;
