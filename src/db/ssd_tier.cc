@@ -390,17 +390,18 @@ Status SsdTier::WaitForAll() {
 }
 
 // A level is purged after the one above it, so that tombstones which come down are taken along. Under a snapshot files
-// are not rewritten for tombstones alone: they would have to be kept.
+// are not rewritten for tombstones alone: they would have to be kept. What failed before is tried again.
 Status SsdTier::PurgeRange(const Slice* begin, const Slice* end) {
   if (db_.ssd == nullptr) return Status::OK();
   DbLock lock(control_);
   while (purge_ != nullptr && control_->error().ok()) workers_->Wait(0);
-  if (!control_->error().ok()) return control_->error();
+  error_ = Status::OK();
   const int levels = static_cast<int>(tree_->versions->current()->ssd->levels.size());
-  Status s;
+  Status s = control_->error();
   PurgeRequest request;
   request.begin = begin;
   request.end = end;
+  request.date_micros = db_.WallMicros();
   for (request.level = -1; s.ok() && request.level < levels; request.level++) s = Purge(request);
   // Tombstones that hid something when they came to where they are, which has gone from below since.
   request.rewrite = true;
@@ -421,20 +422,18 @@ struct HiddenAtEnd {
 }  // namespace
 
 // Has all of this done that is there now. Merges and collections of the pool and compactions of full levels go on
-// meanwhile and give tombstones of before the call to new tables and files. So what goes down goes whatever its number
-// is, which comes to an end since each job brings it closer to the last level; unless others write, who may bring more
-// all the time. A rewrite stays where it is, and a snapshot may make it keep its tombstones: there the number decides.
+// meanwhile and give its tombstones to new tables and files. So what goes down goes whatever its number is, which ends
+// since each job brings it closer to the last level; but from the moment on that others write, who may bring more all
+// the time, new numbers are left out. They are in a rewrite, which may have to keep tombstones for a new snapshot.
 Status SsdTier::Purge(PurgeRequest request) {
-  const auto sequence = [this]() REQUIRES(db_mutex) {
-    return tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: policy only
-  };
-  const uint64_t before = tree_->versions->NewId(), began = sequence();
-  request.date_micros = db_.WallMicros();
-  CHECK(purge_ == nullptr);  // one at a time
+  const std::atomic<uint64_t>& written = tree_->last_sequence;
+  const uint64_t began = written.load(std::memory_order_relaxed);  // relaxed: policy only
+  CHECK(purge_ == nullptr);                                        // one at a time
   purge_ = &request;
   const HiddenAtEnd hidden{&purge_};
   const auto is_left = [&]() REQUIRES(db_mutex) {
-    request.before = request.rewrite || sequence() != began ? before : kAnyNumber;
+    const bool endless = request.rewrite || written.load(std::memory_order_relaxed) != began;  // relaxed: as above
+    if (endless && request.before == kAnyNumber) request.before = tree_->versions->NewId();
     SsdPickerInput input = MakePickerInput();
     input.may_drain = true;
     input.running = &schedule_->damaged();
@@ -444,6 +443,7 @@ Status SsdTier::Purge(PurgeRequest request) {
   while (control_->error().ok() && error_.ok() && !control_->MustNotWait() && is_left()) {
     if (!workers_->Wait(0)) break;
   }
+  if (control_->waiting_stopped()) return control_->ToldToStop();
   return control_->error().ok() ? error_ : control_->error();
 }
 

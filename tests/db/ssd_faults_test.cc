@@ -154,6 +154,23 @@ TEST_P(SsdFaultsTest, AnSsdThatCannotBeWrittenStopsWritesOnlyWhenThePoolIsFull) 
   ExpectScan();
 }
 
+// Nothing else is due then, so nobody else would try.
+TEST_P(SsdFaultsTest, CompactRangeTriesAgainWhatFailed) {
+  Open();
+  const uint64_t count = 8 * kMiB / kValueBytes;
+  Fill(count, kValueBytes);
+  for (uint64_t i = 0; i < count; i++) Delete(FilledKey(i));
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  env_.fault = GetParam();
+  db_->CompactRange(nullptr, nullptr);
+  EXPECT_NE("OK", Property("miodb.ssd-error"));
+  env_.fault = FaultyEnv::Fault::kNone;
+  db_->CompactRange(nullptr, nullptr);
+  EXPECT_EQ("OK", Property("miodb.ssd-error"));
+  EXPECT_EQ(0u, Counter("ssd-files"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Faults, SsdFaultsTest,
                          testing::Values(FaultyEnv::Fault::kWrite, FaultyEnv::Fault::kSync, FaultyEnv::Fault::kOpen));
 
