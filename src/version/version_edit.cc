@@ -217,7 +217,7 @@ bool VersionEdit::DecodeFrom(Slice input) {
         has_comparator = true;
         break;
       case kNextId:
-        if (!GetId(&input, &next_id)) return false;
+        if (!GetId(&input, &next_id) || next_id == 0) return false;
         has_next_id = true;
         break;
       case kFlushedSequence:

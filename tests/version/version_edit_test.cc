@@ -226,6 +226,7 @@ TEST(VersionEditTest, NumbersWithoutANextOneAreRefused) {
     EXPECT_EQ(good, DecodeAlone("\7" + number(id) + "\1\1", &edit)) << "chunk";
     EXPECT_EQ(good, DecodeAlone("\x0a" + number(id) + "\1" + file.substr(1) + std::string(1, '\0'), &edit)) << "file";
   }
+  EXPECT_FALSE(DecodeAlone("\2" + number(0), &edit)) << "ids begin at one";
   EXPECT_TRUE(DecodeAlone("\3" + number(kMaxSequence), &edit));
   EXPECT_FALSE(DecodeAlone("\3" + number(kMaxSequence + 1), &edit));
 }
