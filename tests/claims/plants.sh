@@ -12,7 +12,8 @@
 #   --help          this text
 #
 # A plant is a patch, or a file that names a fault that crash_explorer can plant. Its first line says what it is;
-# "falls:" names the claims that have to fall with it, "may fall:" those that a timed claim's neighbours are. Without
+# "falls:" names the claims that have to fall with it, "may fall:" those that may: neighbours of a timed claim, and
+# what hangs on space that the fault takes more of. Without
 # any plant none may fall that a plant is expected to bring down; this is looked at first. The last line is "N passed,
 # M failed". It takes an hour on two cores.
 
@@ -115,12 +116,11 @@ for plant in "$plants"/*; do
   name=${name%.*}
   [[ $name =~ $only ]] || continue
   bin=$copy/build
+  if [[ $plant == *.patch ]]; then (cd "$copy" && patch -s -p1 <"$plant") || die "$name does not apply any more"; fi
+  build_copy  # of a mutant too: the plant before is out of the sources, not of the programs
   if [[ $plant == *.mutant ]]; then
     with_mutant "$(sed -n 's/^mutant: //p' "$plant")"
     bin=$scratch/bin
-  else
-    (cd "$copy" && patch -s -p1 <"$plant") || die "$name does not apply any more"
-    build_copy
   fi
   fell=$(fallen "$bin")
   copy_sources
