@@ -12,10 +12,9 @@
 #   --help          this text
 #
 # A plant is a patch, or a file that names a fault that crash_explorer can plant. Its first line says what it is;
-# "falls:" names the claims that have to fall with it, "may fall:" those that may: neighbours of a timed claim, and
-# what hangs on space that the fault takes more of. Without
-# any plant none may fall that a plant is expected to bring down; this is looked at first. The last line is "N passed,
-# M failed". It takes an hour on two cores.
+# "falls:" names the claims that have to fall with it, "may fall:" those that may: neighbours of a timed claim, and what
+# hangs on space that the fault takes more of. Without any plant none may fall that a plant is expected to bring down;
+# this is looked at first. The last line is "N passed, M failed". It takes an hour on two cores.
 
 set -euo pipefail
 # shellcheck source=test_sh/lib.sh
