@@ -96,10 +96,11 @@ bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones,
               const Slice& smallest, const Slice& largest) {
   const PurgeRequest& purge = *input.purge;
   CHECK_GE(purge.level, -1);
+  const int below = purge.level + 1;
   return (tombstones > 0 || expiry.MayHaveExpired(purge.date_micros)) && number < purge.before &&
          (purge.begin == nullptr || input.order.Compare(largest, *purge.begin) >= 0) &&
          (purge.end == nullptr || input.order.Compare(smallest, *purge.end) <= 0) &&
-         input.version->ssd->OverlapsFrom(static_cast<size_t>(purge.level + 1), smallest, largest) != purge.rewrite;
+         input.version->ssd->OverlapsFrom(static_cast<size_t>(below), smallest, largest) != purge.rewrite;
 }
 
 bool RangesReach(const RangeSet* ranges, const SstMeta& meta) {

@@ -52,6 +52,7 @@ using TableList = SharedList<TableRef, TableSummary>;
 
 inline std::vector<uint64_t> Numbers(const std::vector<TableRef>& tables) {
   std::vector<uint64_t> numbers;
+  numbers.reserve(tables.size());
   for (const TableRef& table : tables) numbers.push_back(table->number());
   return numbers;
 }

@@ -122,7 +122,7 @@ void CommitPlaces(const std::vector<uint64_t>& removed, std::map<uint64_t, Place
   while (!fresh->empty()) {
     auto node = fresh->extract(fresh->begin());
     const auto place = places->insert(places->end(), std::move(node));  // at the end, if it is new
-    if (!node.empty()) place->second = std::move(node.mapped());
+    if (!node.empty()) place->second = std::move(node.mapped());  // NOLINT(bugprone-use-after-move): left where it was
   }
 }
 

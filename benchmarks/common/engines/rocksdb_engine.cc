@@ -219,6 +219,7 @@ class RocksDbEngine final : public Engine {
     rocksdb::DBOptions options(MakeOptions());
     options.create_missing_column_families = true;
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    descriptors.reserve(static_cast<size_t>(config_.num_column_families));
     for (int i = 0; i < config_.num_column_families; i++) {
       descriptors.emplace_back(FamilyName(i), rocksdb::ColumnFamilyOptions(MakeOptions()));
     }
