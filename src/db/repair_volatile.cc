@@ -76,7 +76,7 @@ Status Repairer::DrainAll(DB* db) {
   Status s = db->WaitForIdle();
   std::string entries;
   if (s.ok() && !db->GetProperty("miodb.entries", &entries)) return Status::IOError(name_, "out of memory");
-  return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not everything could be drained") : s;
+  return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not drained: no memory or space") : s;
 }
 
 // All that was written is in table files now, so the new state needs no log. What may fail for good comes before STORE
