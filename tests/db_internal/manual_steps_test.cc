@@ -10,6 +10,22 @@
 namespace miodb::test {
 namespace {
 
+// A small pool in front of an SSD tier.
+Options OptionsWithTier(const TestDir& dir, Random* random) {
+  Options options = SmallOptions();
+  options.level_trigger = static_cast<int>(2 + random->Uniform(4));
+  options.pool_size = 3 << 20;
+  options.ssd_path = dir / "ssd";
+  return options;
+}
+
+// Background work is done by steps alone.
+Status OpenByHand(const Options& options, const TestDir& dir, std::unique_ptr<DBImpl>* db) {
+  DBImpl::Hooks hooks;
+  hooks.manual_background = true;
+  return DBImpl::Open(options, dir / "db", hooks, db);
+}
+
 void RunSteps(uint64_t seed, const Options& options, bool crashes, uint64_t steps) {
   ManualWorld world(seed, options, crashes);
   for (uint64_t i = 0; i < steps; i++) {
@@ -51,10 +67,8 @@ TEST(ManualStepsTest, NothingIsDoneWhereNothingIsDue) {
   TestDir dir;
   Options options;
   options.create_if_missing = true;
-  DBImpl::Hooks hooks;
-  hooks.manual_background = true;
   std::unique_ptr<DBImpl> db;
-  ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+  ASSERT_OK(OpenByHand(options, dir, &db));
   EXPECT_FALSE(db->RunStep(DBImpl::Step::kFlush));
   EXPECT_FALSE(db->RunStep(DBImpl::Step::kMerge));
   int prepared = 0;
@@ -75,16 +89,11 @@ TEST(ManualStepsTest, WaitForIdleSettlesAnyBufferThatFits) {
     SCOPED_TRACE(Repeat(seed));
     Random random(seed);
     TestDir dir;
-    Options options = SmallOptions();
-    options.level_trigger = static_cast<int>(2 + random.Uniform(4));
-    options.pool_size = 3 << 20;
-    options.ssd_path = dir / "ssd";
+    Options options = OptionsWithTier(dir, &random);
     options.nvm_budget = 2 * options.pool_size;  // nothing is settled before it has to be
     options.ssd_file_size = 128 * 1024;
-    DBImpl::Hooks hooks;
-    hooks.manual_background = true;
     std::unique_ptr<DBImpl> db;
-    ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+    ASSERT_OK(OpenByHand(options, dir, &db));
     const uint64_t count = 2000 + random.Uniform(5000);
     const auto key_of = [](uint64_t i) { return FilledKey(i * 7919 % 10007); };
     for (uint64_t i = 0; i < count; i++) {
@@ -109,18 +118,13 @@ TEST(ManualStepsTest, CompactRangeLeavesNoFileWhereAllIsDeleted) {
     SCOPED_TRACE(Repeat(seed));
     Random random(seed);
     TestDir dir;
-    Options options = SmallOptions();
-    options.level_trigger = static_cast<int>(2 + random.Uniform(4));
-    options.pool_size = 3 << 20;
-    options.ssd_path = dir / "ssd";
+    Options options = OptionsWithTier(dir, &random);
     options.ssd_file_size = 64 * 1024;
     options.ssd_level_size = 512 * 1024;
     options.ssd_level_multiplier = 3;
     options.num_levels = 4;
-    DBImpl::Hooks hooks;
-    hooks.manual_background = true;
     std::unique_ptr<DBImpl> db;
-    ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+    ASSERT_OK(OpenByHand(options, dir, &db));
     const auto work = [&] {
       for (uint64_t steps = random.Uniform(4); steps > 0; steps--) {
         db->RunStep(static_cast<DBImpl::Step>(random.Uniform(4)));
@@ -132,7 +136,7 @@ TEST(ManualStepsTest, CompactRangeLeavesNoFileWhereAllIsDeleted) {
       work();
     }
     for (uint64_t i = 0; i < count; i++) {
-      ASSERT_OK(db->Delete(WriteOptions(), FilledKey(i * 7907 % count)));
+      ASSERT_OK(db->Delete(WriteOptions(), FilledKey(i * 7919 % count)));
       work();
     }
     db->CompactRange(nullptr, nullptr);
@@ -146,17 +150,15 @@ TEST(ManualStepsTest, WaitForIdleLeavesNoTableThatWaitsForItsFilter) {
   Options options;
   options.create_if_missing = true;
   options.write_buffer_size = 16 * 1024;
-  DBImpl::Hooks hooks;
-  hooks.manual_background = true;
   std::unique_ptr<DBImpl> db;
-  ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+  ASSERT_OK(OpenByHand(options, dir, &db));
   for (int i = 0; i < 8; i++) {
     ASSERT_OK(db->Put(WriteOptions(), "key", std::string(10000, 'v')));
     ASSERT_OK(db->Delete(WriteOptions(), "key"));
     ASSERT_OK(db->Flush());
   }
   db.reset();
-  ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+  ASSERT_OK(OpenByHand(options, dir, &db));
   while (db->RunStep(DBImpl::Step::kMerge)) continue;
   ASSERT_OK(db->WaitForIdle());
   const uint64_t used = NumberProperty(db.get(), "miodb.pool-bytes-used");
