@@ -6,6 +6,8 @@
 #
 #   --seconds N      of overwriting. Default: 20
 #   --ratios LIST    pools in percent of what keys and values take. Default: 150,200,300,500
+#   --pool FOLDER    where pools lie; the database (--db, on an SSD) then has a tier, which takes what the pool does not hold,
+#                    and there is one series, with the log in the pool. Default ratios: 50,75,100
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh
@@ -14,10 +16,19 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 engines=miodb
 memtable_scales=true
 seconds=20
-ratios=150,200,300,500
-own_options='seconds ratios'
+ratios=
+pool=
+own_options='seconds ratios pool'
 experiment full_pool "Overwriting in a nearly full pool" "$@"
 check_counts seconds
+if [[ -n $pool ]]; then
+  [[ -d $pool && -w $pool ]] || die "--pool: no writable folder $pool"
+  if $on_tmpfs && ! $dry_run; then cannot_run_here "--db: $db_parent is tmpfs, which is no SSD"; fi
+  pool_file=$pool/miodb_full_pool_$$.pool
+  ratios=${ratios:-50,75,100}
+  engine_flags[miodb]="--pool_path=$pool_file --ssd_path=@DATABASE@/ssd"
+fi
+ratios=${ratios:-150,200,300,500}
 check_sizes ratios
 count=$(count_of 20000000000 1024)
 data=$((count * 1040))
@@ -26,6 +37,7 @@ for ratio in ${ratios//,/ }; do
     --pool_size="$((data * ratio / 100 / 4096 * 4096))" --report_interval_seconds=1
     --intervalfile=@RAW@.intervals)
   plan_bench "log in the pool" "$ratio" "$data" "${flags[@]}"
+  if [[ -n $pool ]]; then continue; fi
   plan_bench "no log" "$ratio" "$data" "${flags[@]}" --disable_wal
   plan_bench "log in files" "$ratio" "$data" "${flags[@]}" --log_mode=file
 done
