@@ -116,7 +116,7 @@ bool Merger::Step() {
 uint64_t Merger::CopiesLeave(const JobHold& hold) const {
   DCHECK(!hold.is_drain);
   if (hold.kind != MergeKind::kCollect) return space_->ChunkReserve();
-  return hold.full ? 0 : kCopyReserveChunks * db_.chunk_bytes;
+  return hold.full ? 0 : kCopyReserveChunks * space_->ReserveChunkBytes();
 }
 
 // The sequence is compared with the one that the scheduler has seen before it chose the job, so a write in between ends

@@ -26,21 +26,17 @@ inline size_t BlockBytes(const Options& options) {
 // Free blocks worth keeping: those of one memtable of small records.
 inline constexpr size_t kSpareBlocks = 32;
 
-// A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
-inline constexpr uint64_t kSmallChunk = 64 * 1024;
-
 // A chunk is no larger than this share of the pool: several are always kept free.
-inline constexpr uint64_t kPoolChunks = 128;
+inline constexpr uint64_t kPoolChunks = 256;
 
 // Nor is one that no option asks for larger than this: an open reads the last one from end to end.
 inline constexpr uint64_t kMostChunk = 4 << 20;
 
+// A memtable has two chunks at least, so that what is left of its last one, which goes back, is not most of it.
 inline uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
   CHECK_GT(pool_capacity, 0u);
   if (options.log_chunk_size > 0) return options.log_chunk_size;
-  const uint64_t sixteenth = std::min<uint64_t>(options.write_buffer_size / 16, kMostChunk);
-  const uint64_t small = std::min<uint64_t>(options.write_buffer_size / 4, kSmallChunk);
-  const uint64_t bytes = std::min(std::max(sixteenth, small), pool_capacity / kPoolChunks);
+  const uint64_t bytes = std::min({uint64_t{options.write_buffer_size} / 2, kMostChunk, pool_capacity / kPoolChunks});
   return std::max(bytes / kExtentUnit * kExtentUnit, kExtentUnit);
 }
 

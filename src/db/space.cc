@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "pmtable/table_builder.h"
+#include "src/db/open_sizes.h"
 #include "src/log/chunk_index.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
@@ -24,8 +25,10 @@ constexpr uint64_t kIndexBytesPerEntry = 27;
 // in larger ones this is shared by as many entries more.
 constexpr uint64_t kScatteredBytesPerEntry = 37;
 
-// Chunks that stay free besides the index reserve when puts ask for log.
+// Chunks that stay free besides the index reserve when puts ask for log. They have this share of what is in use, where
+// those of the log are smaller.
 constexpr uint64_t kReserveChunks = 6;
+constexpr uint64_t kReserveShare = 128;
 
 // As much of the reserve is kept in one piece at most: in chunks of the log; and in lists of all extents of all tables,
 // or in lists of tables whose copies lie in the smallest extents.
@@ -46,7 +49,7 @@ constexpr uint64_t kEntriesForAverage = 64;
 // A log chunk is at least this part of its usual size; less free space in a row is of no use to writers.
 constexpr uint64_t kChunkShare = 16;
 
-// Chunks kept ready: this much, but no more than a share of a small pool.
+// Chunks kept ready: this much, but no more than a memtable, and a share of a small pool.
 constexpr uint64_t kSpareBytes = 16 << 20;
 constexpr uint64_t kMaxSpares = 8;
 constexpr uint64_t kSpareShare = 64;
@@ -66,10 +69,11 @@ constexpr uint64_t kClearChunks = 20;
 constexpr uint64_t kClearAhead = 4;
 
 // How many chunks are kept ready: more in a database that is in use, one at least.
-uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
+uint64_t SpareTarget(uint64_t chunk_bytes, const DbContext& db) {
   DCHECK_GT(chunk_bytes, 0u);
-  const uint64_t wanted = std::min({kMaxSpares, kSpareBytes / chunk_bytes, used / kSparesOfUsed / chunk_bytes});
-  return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
+  const uint64_t most = std::min({kSpareBytes, db.options.write_buffer_size, db.pool->used_bytes() / kSparesOfUsed});
+  const uint64_t wanted = std::clamp(most / chunk_bytes, uint64_t{2}, kMaxSpares);
+  return std::clamp(db.pool->capacity() / kSpareShare / chunk_bytes, uint64_t{1}, wanted);
 }
 
 // What tables of the buffer, which are few, refer to.
@@ -128,15 +132,8 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
 // What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and
 // chunks for records on the move. Deletes may have some of the latter.
 uint64_t Space::Reserve(Demand demand) const {
-  switch (demand) {
-    case Demand::kAny:
-      return IndexReserve(demand, 0) + ChunkReserve();
-    case Demand::kDeletes:
-      return IndexReserve(demand, db_.chunk_bytes);
-    case Demand::kDeletesAtLast:
-      return IndexReserve(demand, kExtentUnit);
-  }
-  return 0;
+  if (demand == Demand::kAny) return IndexReserve(demand, 0) + ChunkReserve();
+  return IndexReserve(demand, demand == Demand::kDeletes ? db_.chunk_bytes : kExtentUnit);
 }
 
 // An index that has to be cut into many small tables repeats the list of its extents in each. So a part of the reserve
@@ -147,10 +144,16 @@ uint64_t Space::ReserveRun() const {
   const uint64_t scattered = std::min<uint64_t>(db_.options.partition_size, db_.pool->free_bytes()) / kExtentUnit;
   const uint64_t list = PMTableBuilder::kBytesPerExtent *
                         std::max(kReserveRunLists * references, kReserveRunTables * (references + scattered));
-  return std::min({IndexReserve(Demand::kAny, 0), kReserveRunChunks * db_.chunk_bytes, list});
+  return std::min({IndexReserve(Demand::kAny, 0), kReserveRunChunks * ReserveChunkBytes(), list});
 }
 
-uint64_t Space::ChunkReserve() const { return kReserveChunks * db_.chunk_bytes; }
+uint64_t Space::ChunkReserve() const { return kReserveChunks * ReserveChunkBytes(); }
+
+// The reserve is what garbage is collected with, and free space lies in pieces as small as chunks: so small chunks need
+// no less of it.
+uint64_t Space::ReserveChunkBytes() const {
+  return std::max(db_.chunk_bytes, std::min(db_.pool->used_bytes() / kReserveShare, kMostChunk));
+}
 
 // The figures are of one moment of the database's mutex; those of the pool may be older by an allocation.
 SpaceFigures Space::Figures() const {
@@ -348,7 +351,7 @@ bool Space::IndexChunk() {
 }
 
 size_t Space::MissingSpares(uint64_t bytes) const {
-  const uint64_t target = SpareTarget(bytes, db_.pool->used_bytes(), db_.pool->capacity());
+  const uint64_t target = SpareTarget(bytes, db_);
   const auto spares = std::count_if(spares_.begin(), spares_.end(),
                                     [&](const auto& chunk) { return chunk->capacity >= bytes / kChunkShare; });
   return target - std::min(target, static_cast<uint64_t>(spares));
