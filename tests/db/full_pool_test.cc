@@ -146,7 +146,7 @@ TEST_F(ScatteredPoolTest, OfThreeTimesTheDataTakesOverwritesForever) {
 // Writers take space while a collection copies. What its copies need is left to them, or they stop half-way, free
 // nothing, and leave too little for the next. That is the more, the smaller the chunks are that free space falls into.
 TEST_F(ScatteredPoolTest, OfOneAndAHalfTimesTheDataTakesOverwritesForever) {
-  constexpr uint64_t kPairs = 200000, kStep = 7919, kPairBytes = 1016;
+  constexpr uint64_t kPairs = 200000, kPairBytes = 1016;
   const std::string value(1000, 'v');
   for (const size_t memtable_bytes : {Options().write_buffer_size, size_t{4 * kMiB}, size_t{1 * kMiB}}) {
     SCOPED_TRACE(std::to_string(memtable_bytes) + " bytes of memtable");
@@ -155,13 +155,14 @@ TEST_F(ScatteredPoolTest, OfOneAndAHalfTimesTheDataTakesOverwritesForever) {
     options_.pool_size = kPairs * kPairBytes * 3 / 2 / 4096 * 4096;
     options_.write_buffer_size = memtable_bytes;
     Open();
+    Random random(1);
     const auto put = [&](uint64_t n) {
-      const Status s = db_->Put(WriteOptions(), ScatteredKey(n % kPairs), value);
+      const Status s = db_->Put(WriteOptions(), ScatteredKey(n), value);
       ASSERT_TRUE(s.ok()) << "write " << n << ": " << s.ToString();
     };
     for (uint64_t n = 0; n < kPairs && !HasFatalFailure(); n++) put(n);
     ASSERT_OK(db_->WaitForIdle());
-    for (uint64_t n = 0; n < ByScale(2, 6, 100) * kPairs && !HasFatalFailure(); n++) put(n * kStep);
+    for (uint64_t n = 0; n < ByScale(3, 6, 100) * kPairs && !HasFatalFailure(); n++) put(random.Uniform(kPairs));
     Close();
     ASSERT_OK(DestroyDB(path_, options_));
   }
