@@ -239,9 +239,10 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   request.goal_percent = pressed ? policy_.short_goal_percent : limit - (extra + 9) / 10;
   request.start_percent = marks_ ? request.goal_percent : limit;
   if (!marks_ && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
-  // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
-  const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
-  request.budget = f.free > keep ? f.free - keep : 0;
+  // Copies must leave what the indexes of merges need, and the log a chunk to go on with; in a full pool, which may
+  // have less than that, not all of it.
+  request.budget = f.free - std::min(f.free, f.index_reserve);
+  request.budget -= full() ? std::min(f.chunk, request.budget / 2) : std::min(f.copies_leave + f.chunk, request.budget);
   // Writers have to live on something until the copies are given back.
   if (pressed && !FullAsItIs()) request.budget -= std::min(request.budget, f.Left() / policy_.writers_share);
   request.budget >>= refusals_;

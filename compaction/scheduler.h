@@ -127,6 +127,7 @@ struct SpaceFigures {
   uint64_t reserve = 0;         // kept free of the log
   uint64_t index_reserve = 0;   // of it, for the indexes of merges
   uint64_t copies = 0;          // kept besides the index reserve for copies of collections that run
+  uint64_t copies_leave = 0;    // free besides the index reserve, by copies of a collection
   uint64_t payload = 0;         // that records take, with garbage
   uint64_t live = 0;            // of it, that tables refer to
   uint64_t settled = 0;         // of it, in the repository, going by the number of entries
@@ -176,9 +177,6 @@ struct SchedulePolicy {
   // second. The gap between them makes the work of a collection worth its beginning.
   uint64_t short_start_percent = 106;
   uint64_t short_goal_percent = 103;
-
-  // Chunks of the log that copies leave free besides the index reserve; one where the pool is full.
-  uint64_t copies_leave_chunks = 4;
 
   // What a database does by itself once writers are quiet.
   QuietPolicy quiet;

@@ -307,10 +307,10 @@ struct MIODB_EXPORT Options {
   LogMode log_mode = LogMode::kLogPmem;
 
   // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
-  // of 4 KiB, and up to a 32nd of pool_size; 0: half of write_buffer_size, but no more than 4 MiB and a 256th of the
-  // pool. Chunks of a small database are smaller then, 64 KiB to begin with. A chunk belongs to one memtable, so a
-  // database that is flushed often loses the rest of one each time, until the flush gives it back. A write larger than
-  // a chunk gets one of its own.
+  // of 4 KiB, and up to a 32nd of pool_size; 0: half of write_buffer_size or, of one above 8 MiB, what makes it of
+  // chunks of 4 MiB at most, but no more than a 256th of the pool. Chunks of a small database are smaller then, 64 KiB
+  // to begin with. A chunk belongs to one memtable, so a database that is flushed often loses the rest of one each
+  // time, until the flush gives it back. A write larger than a chunk gets one of its own.
   size_t log_chunk_size = 0;
 
   // Sealed memtables that may wait for their flush before writers have to. 1 to 64.

@@ -12,9 +12,6 @@ namespace miodb {
 
 namespace {
 
-// Chunks that stay free besides the index reserve when garbage collection moves records.
-constexpr uint64_t kCopyReserveChunks = 3;
-
 // What merges have written so far, in vain or not.
 uint64_t BytesOfMerges(const Persist& persist) {
   uint64_t bytes = 0;
@@ -116,7 +113,7 @@ bool Merger::Step() {
 uint64_t Merger::CopiesLeave(const JobHold& hold) const {
   DCHECK(!hold.is_drain);
   if (hold.kind != MergeKind::kCollect) return space_->ChunkReserve();
-  return hold.full ? 0 : kCopyReserveChunks * space_->ReserveChunkBytes();
+  return hold.full ? 0 : space_->CopiesLeave();
 }
 
 // The sequence is compared with the one that the scheduler has seen before it chose the job, so a write in between ends

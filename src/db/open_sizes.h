@@ -12,6 +12,7 @@
 #include "miodb/options.h"
 #include "src/format/superblock.h"
 #include "src/memtable/blink_tree.h"
+#include "src/nvm/extent.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -32,12 +33,14 @@ inline constexpr uint64_t kPoolChunks = 256;
 // Nor is one that no option asks for larger than this: an open reads the last one from end to end.
 inline constexpr uint64_t kMostChunk = 4 << 20;
 
-// A memtable has two chunks at least, so that what is left of its last one, which goes back, is not most of it.
+// Chunks of one size make up a memtable, two at least, so that what is left of the last one, which goes back, is
+// little.
 inline uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
   CHECK_GT(pool_capacity, 0u);
   if (options.log_chunk_size > 0) return options.log_chunk_size;
-  const uint64_t bytes = std::min({uint64_t{options.write_buffer_size} / 2, kMostChunk, pool_capacity / kPoolChunks});
-  return std::max(bytes / kExtentUnit * kExtentUnit, kExtentUnit);
+  const uint64_t count = std::max<uint64_t>(2, (options.write_buffer_size + kMostChunk - 1) / kMostChunk);
+  const uint64_t even = RoundToUnit((options.write_buffer_size + count - 1) / count);
+  return std::max(std::min(even, pool_capacity / kPoolChunks / kExtentUnit * kExtentUnit), kExtentUnit);
 }
 
 }  // namespace miodb

@@ -25,12 +25,13 @@ constexpr uint64_t kIndexBytesPerEntry = 27;
 // in larger ones this is shared by as many entries more.
 constexpr uint64_t kScatteredBytesPerEntry = 37;
 
-// Chunks that stay free besides the index reserve when puts ask for log. They have this share of what is in use, where
-// those of the log are smaller.
+// Chunks that stay free besides the index reserve when puts ask for log, and when collections copy. They have this
+// share of what is in use, where those of the log are smaller.
 constexpr uint64_t kReserveChunks = 6;
+constexpr uint64_t kCopyReserveChunks = 3;
 constexpr uint64_t kReserveShare = 128;
 
-// As much of the reserve is kept in one piece at most: in chunks of the log; and in lists of all extents of all tables,
+// As much of the reserve is kept in one piece at most: in such chunks; and in lists of all extents of all tables,
 // or in lists of tables whose copies lie in the smallest extents.
 constexpr uint64_t kReserveRunChunks = 8;
 constexpr uint64_t kReserveRunLists = 16;
@@ -149,6 +150,8 @@ uint64_t Space::ReserveRun() const {
 
 uint64_t Space::ChunkReserve() const { return kReserveChunks * ReserveChunkBytes(); }
 
+uint64_t Space::CopiesLeave() const { return kCopyReserveChunks * ReserveChunkBytes(); }
+
 // The reserve is what garbage is collected with, and free space lies in pieces as small as chunks: so small chunks need
 // no less of it.
 uint64_t Space::ReserveChunkBytes() const {
@@ -163,6 +166,7 @@ SpaceFigures Space::Figures() const {
   figures.index_reserve = IndexReserve(Demand::kAny, 0);
   figures.reserve = figures.index_reserve + ChunkReserve();
   figures.copies = copy_room_.Bytes();
+  figures.copies_leave = CopiesLeave();
   figures.payload = tree_->versions->payload_bytes();
   figures.live = tree_->versions->payload_live_bytes();
   figures.settled = figures.live - std::min(figures.live, BufferPayload(*tree_->versions->current()));
@@ -243,7 +247,7 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
     // is asked without it.
     if (demand == Demand::kAny) {
       if (db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
-      leave.bytes += std::max(copy_room_.Bytes(), ChunkReserve()) - ChunkReserve();  // which is in it
+      leave.bytes = IndexReserve(demand, 0) + std::max(copy_room_.Bytes(), ChunkReserve());
     }
   }
   if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);

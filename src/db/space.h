@@ -55,6 +55,9 @@ class Space {
   // What Reserve keeps besides the index reserve when puts ask for log: chunks for records on the move.
   uint64_t ChunkReserve() const;
 
+  // The same when a collection copies.
+  uint64_t CopiesLeave() const;
+
   // Of one of these chunks.
   uint64_t ReserveChunkBytes() const;
   SpaceFigures Figures() const REQUIRES(db_mutex);

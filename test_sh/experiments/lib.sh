@@ -349,7 +349,7 @@ run_one() {
     fi
   } >"$raw.more"
   mv "$raw.tmp" "$raw.out"
-  rm -rf "${database:?}" "${database:?}.wal"
+  rm -rf "${database:?}" "${database:?}.wal" ${pool_file:+"$pool_file"}
   progress_step "$weight"
 }
 

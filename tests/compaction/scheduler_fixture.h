@@ -65,6 +65,7 @@ class SchedulerTest : public testing::Test {
     figures.capacity = 1000 * kMiB;
     figures.free = 500 * kMiB;
     figures.chunk = kMiB;
+    figures.copies_leave = 3 * kMiB;
     figures.live = 100 * kMiB;
     figures.payload = payload_percent * kMiB;
     return figures;

@@ -178,7 +178,7 @@ TEST_F(SchedulerTest, CopiesLeaveSpaceForTheLog) {
   SpaceFigures figures = Figures(200);
   figures.index_reserve = 7 * kMiB;
   const uint64_t above = figures.free - figures.index_reserve;
-  EXPECT_EQ(above - policy_.copies_leave_chunks * figures.chunk, Marks(figures)->budget);
+  EXPECT_EQ(above - figures.copies_leave - figures.chunk, Marks(figures)->budget);
   scheduler_.FoundSpace(false);
   EXPECT_EQ(above - figures.chunk, Marks(figures)->budget) << "nothing else is left to free space with";
   figures.free = kMiB;
@@ -188,9 +188,9 @@ TEST_F(SchedulerTest, CopiesLeaveSpaceForTheLog) {
 TEST_F(SchedulerTest, WhereSpaceIsShortCopiesLeaveWritersSomeOfIt) {
   SpaceFigures figures = Figures(200);
   figures.index_reserve = 7 * kMiB;
-  figures.reserve = figures.index_reserve + 2 * policy_.copies_leave_chunks * figures.chunk;
+  figures.reserve = figures.index_reserve + 2 * (figures.copies_leave + figures.chunk);
   figures.free = figures.reserve + figures.Slack() / policy_.short_share;
-  const uint64_t most = figures.free - figures.index_reserve - policy_.copies_leave_chunks * figures.chunk;
+  const uint64_t most = figures.free - figures.index_reserve - figures.copies_leave - figures.chunk;
   EXPECT_EQ(most, Marks(figures)->budget) << "there is space";
   figures.free--;
   EXPECT_EQ(most - 1 - figures.Left() / policy_.writers_share, Marks(figures)->budget);

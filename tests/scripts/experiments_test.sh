@@ -29,6 +29,10 @@ for word in "$@"; do
     --wal_padding) seconds=1.250 ;;
     --disable_wal) seconds=0.800 ;;
     --wal_dir=*) mkdir -p "${word#*=}" ;;
+    --pool_path=*)
+      if [[ -e ${word#*=} ]]; then echo "${word#*=} belongs to another database" >&2; exit 1; fi
+      touch "${word#*=}"
+      ;;
   esac
 done
 echo "$*" >>"$here/calls"
@@ -236,4 +240,11 @@ run "$folder/fig9_levels.sh" "${common[@]}" --dry-run
 expect_status 0
 expect "seven commands" test "$(grep -c . "$scratch/out")" = 7
 expect "nothing was run" test "$(calls)" = 0
+if [[ $(stat -f -c %T "$scratch") != tmpfs ]]; then
+  # A pool outside of the database goes with it after each run.
+  mkdir "$scratch/pool"
+  run "$folder/full_pool.sh" "${common[@]}" --rounds 2 --ratios 50,75 --pool "$scratch/pool"
+  expect_status 0
+  expect "no pool is left" test -z "$(ls -A "$scratch/pool")"
+fi
 passed
