@@ -247,7 +247,8 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
     // is asked without it.
     if (demand == Demand::kAny) {
       if (db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
-      leave.bytes = IndexReserve(demand, 0) + std::max(copy_room_.Bytes(), ChunkReserve());
+      const uint64_t in_it = ChunkReserve();
+      leave.bytes += std::max(copy_room_.Bytes(), in_it) - in_it;
     }
   }
   if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
@@ -356,9 +357,8 @@ bool Space::IndexChunk() {
 
 size_t Space::MissingSpares(uint64_t bytes) const {
   const uint64_t target = SpareTarget(bytes, db_);
-  const auto spares = std::count_if(spares_.begin(), spares_.end(),
-                                    [&](const auto& chunk) { return chunk->capacity >= bytes / kChunkShare; });
-  return target - std::min(target, static_cast<uint64_t>(spares));
+  const auto large = [&](const auto& chunk) { return chunk->capacity >= bytes / kChunkShare; };
+  return target - std::min(target, static_cast<uint64_t>(std::count_if(spares_.begin(), spares_.end(), large)));
 }
 
 // Before writers are slowed down for want of space (WritePath::UpdateThrottle), or garbage is collected for it.

@@ -58,8 +58,6 @@ class Space {
   // The same when a collection copies.
   uint64_t CopiesLeave() const;
 
-  // Of one of these chunks.
-  uint64_t ReserveChunkBytes() const;
   SpaceFigures Figures() const REQUIRES(db_mutex);
 
   // For copies of collections that run.
@@ -133,6 +131,8 @@ class Space {
   Status GiveBack() EXCLUDES(db_mutex);
 
  private:
+  uint64_t ReserveChunkBytes() const;  // of those that ChunkReserve and CopiesLeave count
+
   // Adds up to count chunks, which one edit names; OK if it was at least one.
   Status NewChunks(uint64_t size, uint64_t min_size, Demand demand, size_t count,
                    std::vector<std::unique_ptr<LogChunk>>* chunks) EXCLUDES(db_mutex);

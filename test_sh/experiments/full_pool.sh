@@ -22,11 +22,8 @@ own_options='seconds ratios pool'
 experiment full_pool "Overwriting in a nearly full pool" "$@"
 check_counts seconds
 if [[ -n $pool ]]; then
-  [[ -d $pool && -w $pool ]] || die "--pool: no writable folder $pool"
-  if $on_tmpfs && ! $dry_run; then cannot_run_here "--db: $db_parent is tmpfs, which is no SSD"; fi
-  pool_file=$pool/miodb_full_pool_$$.pool
+  pool_before_ssd "$pool"
   ratios=${ratios:-50,75,100}
-  engine_flags[miodb]="--pool_path=$pool_file --ssd_path=@DATABASE@/ssd"
 fi
 ratios=${ratios:-150,200,300,500}
 check_sizes ratios

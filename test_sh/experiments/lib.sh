@@ -116,6 +116,15 @@ cannot_run_here() {
   die "$1"
 }
 
+# pool_before_ssd FOLDER: MioDB's pool lies in FOLDER, and below it is an SSD tier in the folder of the database. To be
+# called after "experiment".
+pool_before_ssd() {
+  if $on_tmpfs && ! $dry_run; then cannot_run_here "--db: $db_parent is tmpfs, which is no SSD"; fi
+  [[ -d $1 && -w $1 ]] || die "--pool: no writable folder $1"
+  pool_file=$1/miodb_${name}_$$.pool
+  engine_flags[miodb]="--pool_path=$pool_file --ssd_path=@DATABASE@/ssd"
+}
+
 # check_counts NAME...: dies unless these variables are whole numbers above 0.
 check_counts() {
   local name

@@ -33,18 +33,16 @@ pool_bytes=$(scaled $((1 << 30)) "$scale" $((16 << 20)))
 memory=${memory:-$pool_bytes}
 reads=${reads:-$(scaled 50000 "$scale" 1000)}
 check_counts reads memory
-if $on_tmpfs && ! $dry_run; then cannot_run_here "--db: $db_parent is tmpfs, which is no SSD"; fi
+pool_before_ssd "$pool"
 if ! $dry_run && { $limit_all || [[ " ${engine_list[*]} " == *" leveldb "* ]]; } &&
   ! why=$("$MIODB_ROOT/test_sh/limit_memory.sh" 100000000 true 2>&1); then
   cannot_run_here "$why, which LevelDB and --limit_all need; --engines miodb,rocksdb does without"
 fi
-[[ -d $pool && -w $pool ]] || die "--pool: no writable folder $pool"
 memtable=$((pool_bytes / 16))
 count=$((8 * pool_bytes / 1040))
-pool_file=$pool/miodb_ssd_tier_$$.pool
 
 direct="--use_direct_reads --use_direct_io_for_flush_and_compaction"
-engine_flags[miodb]="$direct --pool_path=$pool_file --pool_size=$pool_bytes --ssd_path=@DATABASE@/ssd"
+engine_flags[miodb]+=" $direct --pool_size=$pool_bytes"
 engine_flags[rocksdb]=$direct
 engine_prefix[leveldb]="$MIODB_ROOT/test_sh/limit_memory.sh $memory"
 if $limit_all; then

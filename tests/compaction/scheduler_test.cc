@@ -181,6 +181,8 @@ TEST_F(SchedulerTest, CopiesLeaveSpaceForTheLog) {
   EXPECT_EQ(above - figures.copies_leave - figures.chunk, Marks(figures)->budget);
   scheduler_.FoundSpace(false);
   EXPECT_EQ(above - figures.chunk, Marks(figures)->budget) << "nothing else is left to free space with";
+  figures.free = figures.index_reserve + figures.chunk;
+  EXPECT_EQ(figures.chunk / 2, Marks(figures)->budget) << "of less than two chunks half";
   figures.free = kMiB;
   EXPECT_EQ(0u, Marks(figures)->budget);
 }
