@@ -78,7 +78,7 @@ is_present() {
     command) command -v "$2" >/dev/null ;;
     header) has_header "$2" ;;
     module) python3 -c "import $2" 2>/dev/null ;;
-    package) dpkg-query -W -f '${db:Status-Status}\n' "$2" 2>/dev/null | grep -qx installed ;;
+    package) grep -qx installed <<<"$(dpkg-query -W -f '${db:Status-Status}\n' "$2" 2>/dev/null)" ;;
   esac
 }
 

@@ -71,7 +71,7 @@ last_number() {
   local label
   for label in "$@"; do
     sed -nE "s/^$label: *([0-9.]+).*/\1/p" "$file" | tail -n 1
-  done | head -n 1
+  done | sed -n 1p
 }
 
 # The bytes of values that the command in the first line of $file writes.

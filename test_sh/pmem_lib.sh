@@ -64,14 +64,14 @@ namespaces_of() {
 }
 
 # field NAME: the value of a field in the JSON of ndctl or daxctl on stdin, where it comes first.
-field() { { grep -o "\"$1\": *\"\?[^\",]*" || true; } | head -n 1 | sed 's/.*: *"\?//'; }
+field() { { grep -o "\"$1\": *\"\?[^\",]*" || true; } | sed -n '1s/.*: *"\?//p'; }
 
-is_system_ram() { daxctl list --device="$1" 2>/dev/null | grep -q '"mode": *"system-ram"'; }
+is_system_ram() { grep -q '"mode": *"system-ram"' <<<"$(daxctl list --device="$1" 2>/dev/null)"; }
 
 # refuse_if_used DEVICE: what holds a file system, a partition table or anything else that blkid knows, or is mounted.
 refuse_if_used() {
   local what
-  if findmnt -n --source "$1" >/dev/null 2>&1; then die "$1 is mounted on $(findmnt -n -o TARGET --source "$1" | head -n 1)"; fi
+  if findmnt -n --source "$1" >/dev/null 2>&1; then die "$1 is mounted on $(findmnt -n -o TARGET --source "$1" | sed -n 1p)"; fi
   what=$(blkid -p -o value -s TYPE -s PTTYPE "$1" 2>/dev/null | paste -sd' ' - || true)
   if [[ -n $what && $force != "$1" ]]; then
     die "$1 holds $what; its data would be lost. --force=$1 does it all the same"

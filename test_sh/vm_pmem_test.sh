@@ -306,7 +306,7 @@ if [[ -n $log_file ]]; then : >"$log_file"; fi
 truncate -s 514M "$scratch/nvdimm1"
 truncate -s 258M "$scratch/nvdimm2"
 make_initramfs "$kernel"
-tell "$(qemu-system-x86_64 --version | head -n 1), Linux $kernel, accelerator $accel"
+tell "$(qemu-system-x86_64 --version | sed -n 1p), Linux $kernel, accelerator $accel"
 boot 1 0 "$puts_before_cut"
 boot 2 "$acknowledged" $((acknowledged + puts_before_cut))
 boot 3 "$acknowledged" "$puts_before_cut"

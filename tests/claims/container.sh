@@ -37,8 +37,8 @@ instructions() { sed -e '/^#/d' -e '/^$/d' "$MIODB_ROOT/Dockerfile" | sed -e ':a
 
 lint() {
   local line word
-  instructions | head -n 1 | grep -q '^FROM ' || die "the Dockerfile does not begin with FROM"
-  instructions | tail -n 1 | grep -q '^CMD \["[^"]*"\]$' || die "the Dockerfile does not end with a CMD of one word"
+  grep -q '^FROM ' <<<"$(instructions | sed -n 1p)" || die "the Dockerfile does not begin with FROM"
+  grep -q '^CMD \["[^"]*"\]$' <<<"$(instructions | tail -n 1)" || die "the Dockerfile does not end with a CMD of one word"
   instructions | while IFS= read -r line; do
     word=${line%% *}
     case $word in

@@ -62,9 +62,9 @@ TEST_F(MiodbCTest, DatabasesShareResources) {
   EXPECT_GE(miodb_sharedresources_threads(shared), 3u);
   char* error = nullptr;
   leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
-  // What memtables take is counted with each chunk of the log.
+  // What memtables take is counted with each chunk of the log, which is half of a memtable: more than one, and no seal.
   const std::string value(1000, 'v');
-  for (int i = 0; i < 1000 && error == nullptr; i++) {
+  for (int i = 0; i < 3000 && error == nullptr; i++) {
     const std::string key = "key" + std::to_string(i);
     leveldb_put(db_, write, key.data(), key.size(), value.data(), value.size(), &error);
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what no compiler sees: paths of one machine, scripts without their run bit, code and tests that are switched
-# off, links in documents that lead nowhere, stray white space, merge marks, large files.
+# off, links in documents that lead nowhere, pipes whose reader leaves early, stray white space, merge marks, large files.
 #
 #   tools/checks/check_hygiene.sh               check this tree
 #   tools/checks/check_hygiene.sh --self-test   prove that each planted violation is found
@@ -54,7 +54,7 @@ problems_here() {
   done
   mapfile -t code < <(source_files '*.cc' '*.h')
   mapfile -t documents < <(source_files '*.md')
-  mapfile -t scripts < <(source_files '*.sh')
+  mapfile -t scripts < <(source_files '*.sh' '.ci/run')
 
   wrong_run_bits "${all[@]}"
   ((${#text[@]} > 0)) || return 0
@@ -68,6 +68,8 @@ problems_here() {
   # Whoever may write to the folder can have put a link there. mktemp makes a name that nobody knows before.
   # shellcheck disable=SC2016  # a script's own words
   matches '>[>|]?[[:blank:]]*"?(/tmp|\$\{TMPDIR(:-[^}]*)?\}|\$TMPDIR)/' "a name in a shared folder that others can foresee" "${scripts[@]}"
+  # Whoever still writes to it is stopped by SIGPIPE, and with pipefail that is now and then the verdict.
+  matches '[^|]\|[[:blank:]]*(grep -[[:alpha:]]*q|head( |$))' "a pipe into a program that may not read all of it" "${scripts[@]}"
   broken_links "${documents[@]}"
 }
 
@@ -98,7 +100,7 @@ expect() {
 
 self_test() {
   # shellcheck disable=SC2016  # the same
-  local home="/home"/someone disabled=DISABLED shared=/tmp chosen='${TMPDIR:-/tmp}'
+  local home="/home"/someone disabled=DISABLED shared=/tmp chosen='${TMPDIR:-/tmp}' pipe='|'
   expect pass a.cc $'int a;\n'
   expect pass docs/a.md $'[a](../plain.txt) [b](https://example.org/b) /mnt/pmem0 src/work/x ~/work/\n'
   expect pass a.sh $'#!/bin/sh\n' 755
@@ -117,6 +119,9 @@ self_test() {
   expect fail a.sh "exec 9>\"$chosen/a.lock\""$'\n'
   expect fail a.sh "say x >>$shared/a.\$\$"$'\n'
   expect fail a.sh "make 2>\"$chosen/errors\""$'\n'
+  expect pass a.sh $'((bad > 0)) || grep -q x log || head -n 1 log | grep x | headache\n'
+  expect fail a.sh "ldconfig -p $pipe grep -Fq x"$'\n'
+  expect fail a.sh "seq 9 $pipe head -n 1"$'\n'
   expect fail a.md $'[a](nowhere.md)\n'
   expect fail a.md "$(head -c $((largest_file + 1)) /dev/zero | tr '\0' x)"
   say "self-test: $cases of $cases cases right"

@@ -67,13 +67,13 @@ set -euo pipefail
 step() { printf '%s\n' "$*"; }
 work=$(mktemp -d)
 cd "$work"
-ldconfig -p | grep -q 'libmiodb\.so\.1 ' || { step "the loader was not told of the library" && exit 1; }
+grep -q 'libmiodb\.so\.1 ' <<<"$(ldconfig -p)" || { step "the loader was not told of the library" && exit 1; }
 
 step "pkg-config"
 g++ -std=c++11 -Wall -Werror /mnt/project/readme.cc -o readme $(pkg-config --cflags --libs miodb)
 gcc -std=c11 -Wall -Werror -c /mnt/project/client.c $(pkg-config --cflags miodb-leveldb)
 gcc client.o -o client $(pkg-config --libs miodb-leveldb) -lmemenv  # which is there, and empty
-readelf -d readme | grep -q 'NEEDED.*libmiodb\.so\.1'
+grep -q 'NEEDED.*libmiodb\.so\.1' <<<"$(readelf -d readme)"
 ./readme
 ./client "$work/db" >/dev/null
 
@@ -177,7 +177,7 @@ make_clean_system() {
   local codename site
   codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
   # shellcheck disable=SC2016  # words of apt
-  site=$(apt-get indextargets --format '$(RELEASE) $(SITE)' 'Created-By: Packages' | sed -n "s/^$codename //p" | head -n 1)
+  site=$(apt-get indextargets --format '$(RELEASE) $(SITE)' 'Created-By: Packages' | sed -n "s/^$codename //p" | sed -n 1p)
   [[ -n $codename && -n $site ]] || die "cannot tell where this system's packages come from; run apt-get update"
   command -v debootstrap >/dev/null || die "--clean needs debootstrap"
   say "Fetching Debian ($codename)"
