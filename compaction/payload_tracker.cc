@@ -1,5 +1,6 @@
 // Extents in a sorted vector, found by binary search, after a look at the one that was found last: entries of one table
-// that follow each other often lie in the same extent.
+// that follow each other often lie in the same extent. Those of several tables in turn do not, and where they lie
+// nobody can guess, the processor neither: the search has no branch that depends on it.
 
 #include "compaction/payload_tracker.h"
 
@@ -11,23 +12,26 @@ namespace miodb {
 void PayloadTracker::AddExtent(const ExtentRef& extent) {
   CHECK(extent != nullptr);
   const PmRef begin = extent->offset();
-  auto at = std::lower_bound(slots_.begin(), slots_.end(), begin, [](const Slot& s, PmRef b) { return s.begin < b; });
-  if (at != slots_.end() && at->begin == begin) {
+  const auto place = std::lower_bound(begins_.begin(), begins_.end(), begin);
+  const auto at = slots_.begin() + (place - begins_.begin());
+  if (place != begins_.end() && *place == begin) {
     CHECK(at->extent == extent);  // space has one owner, whom all share
     return;
   }
-  CHECK(at == slots_.end() || extent->end() <= at->begin);
+  CHECK(place == begins_.end() || extent->end() <= *place);
   CHECK(at == slots_.begin() || std::prev(at)->extent->end() <= begin);
-  slots_.insert(at, Slot{begin, extent, 0});
+  slots_.insert(at, Slot{extent, 0});
+  begins_.insert(place, begin);
   last_ = 0;
 }
 
 // A reference comes from an index, so it may lie nowhere. That is an answer, not an assertion.
 Extent* PayloadTracker::Find(PmRef ref) {
   if (last_ < slots_.size() && slots_[last_].extent->Contains(ref)) return slots_[last_].extent.get();
-  auto after = std::upper_bound(slots_.begin(), slots_.end(), ref, [](PmRef r, const Slot& s) { return r < s.begin; });
-  if (after == slots_.begin()) return nullptr;
-  const size_t i = static_cast<size_t>(after - slots_.begin()) - 1;
+  if (begins_.empty()) return nullptr;
+  const PmRef* begin = begins_.data();
+  for (size_t n = begins_.size(); n > 1; n -= n / 2) begin += begin[n / 2] <= ref ? n / 2 : 0;
+  const size_t i = static_cast<size_t>(begin - begins_.data());
   if (!slots_[i].extent->Contains(ref)) return nullptr;
   last_ = i;
   return slots_[i].extent.get();
@@ -37,11 +41,12 @@ Extent* PayloadTracker::Find(PmRef ref) {
 void PayloadTracker::Check() const {
   uint64_t live = 0;
   PmRef end = 0;
-  for (const Slot& slot : slots_) {
-    CHECK_EQ(slot.begin, slot.extent->offset());
-    CHECK_LE(end, slot.begin);
-    end = slot.extent->end();
-    live += slot.live;
+  CHECK_EQ(begins_.size(), slots_.size());
+  for (size_t i = 0; i < slots_.size(); i++) {
+    CHECK_EQ(begins_[i], slots_[i].extent->offset());
+    CHECK_LE(end, begins_[i]);
+    end = slots_[i].extent->end();
+    live += slots_[i].live;
   }
   CHECK_EQ(live, live_);
   CHECK_LE(last_, slots_.size());

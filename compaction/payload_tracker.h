@@ -39,12 +39,12 @@ class PayloadTracker {
 
  private:
   struct Slot {
-    PmRef begin;
     ExtentRef extent;  // its end is asked for anew: an extent being filled is cut when it is finished
     uint64_t live;
   };
 
-  std::vector<Slot> slots_;  // by begin
+  std::vector<Slot> slots_;    // by offset of the extent
+  std::vector<PmRef> begins_;  // those offsets, which alone a search reads
   size_t last_ = 0;
   uint64_t live_ = 0;  // bytes accounted since the last Take
 };

@@ -1,8 +1,9 @@
 // A get, step by step:
 //
 //   1 Pin the current state: memtables and version (read_state.h). No lock.
-//   2 Read the sequence to read at: the snapshot's, or the newest published one. After the pin: the other way round a
-//     merge in between could drop a version that this sequence needs.
+//   2 Choose the sequence to read at: the snapshot's, or the newest published one. After the pin: the other way round a
+//     merge in between could drop a version that this sequence needs. Every put moves the newest sequence on, so a get
+//     looks at it only if what it finds without is newer than all that its thread knows to be published.
 //   3 Look into the memtable, the sealed memtables newest first, then the version's runs in order of age. The first hit
 //     at or below the sequence is the newest visible version (version.h says why).
 //     On SSD it goes on with the levels there, in the one file of each that can have the key.
@@ -53,10 +54,10 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
   return state.version->Get(order_, lookup, verify, found, record);
 }
 
-// Steps 2 and 3. The record's bytes stay where they are while the state is pinned or, of one from SSD, the block.
-Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
-                      RecordView* record) {
-  const LookupKey lookup(order_, key, ReadSequence(options));
+// Step 3. The record's bytes stay where they are while the state is pinned or, of one from SSD, the block.
+Status ReadPath::FindAt(const ReadOptions& options, const Slice& key, uint64_t sequence, ReadState* state,
+                        BlockPin* block, bool* found, RecordView* record) {
+  const LookupKey lookup(order_, key, sequence);
   PrefetchFilters(lookup, *state);
   Status s = FindInPool(options, lookup, *state, found, record);
   if (s.ok() && !*found && state->version->ssd != nullptr) {
@@ -67,6 +68,24 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
   if (s.ok() && *found && state->has_ranges()) [[unlikely]]
     *found = record->sequence() > state->NewestRange(key, lookup.sequence);
   return s;
+}
+
+// Step 2 around it. A write is in a memtable before it is published, and whoever saw it published sees it there. So if
+// the newest version that there is anywhere was known to be published before the search, with all of its batch, it is
+// the answer; and if there is none, none is. A version that was published meanwhile will not do, as of its batch more
+// may have come behind the search. Ranges would need the newest of them that is published, and may be new themselves.
+Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadStates::Pin* pin, BlockPin* block, bool* found,
+                      RecordView* record) {
+  ReadState* const state = pin->get();
+  if (options.snapshot == nullptr && !state->has_ranges()) {
+    const uint64_t known = pin->visible();
+    Status s = FindAt(options, key, kMaxSequence, state, block, found, record);
+    if (s.ok() && !state->has_ranges() && (!*found || record->sequence() <= known)) return s;
+    block->Reset();
+  }
+  const uint64_t sequence = ReadSequence(options);
+  if (options.snapshot == nullptr) pin->SetVisible(sequence);
+  return FindAt(options, key, sequence, state, block, found, record);
 }
 
 // The clock is asked only for a record that expires.
@@ -102,7 +121,7 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
     bool found;
     RecordView record;
     BlockPin block;
-    Status s = Find(options, key, pin.get(), &block, &found, &record);
+    Status s = Find(options, key, &pin, &block, &found, &record);
     if (!s.ok()) return s;
     if (!found) return Status::NotFound(Slice());
     if (record.type() != kTypeValue) [[unlikely]] {

@@ -64,7 +64,9 @@ class ReadPath {
   static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
   Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                     RecordView* record);
-  Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
+  Status FindAt(const ReadOptions& options, const Slice& key, uint64_t sequence, ReadState* state, BlockPin* block,
+                bool* found, RecordView* record);
+  Status Find(const ReadOptions& options, const Slice& key, ReadStates::Pin* pin, BlockPin* block, bool* found,
               RecordView* record);
   bool HidesKey(const RecordView& record) const;
   Status FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,

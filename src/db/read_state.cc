@@ -116,8 +116,9 @@ int MyThreadNumber() {
 ReadStates::Pin::Pin(ReadStates* states) : states_(states), slot_(nullptr) {
   const int number = MyThreadNumber();
   DCHECK_GE(number, 0);
-  std::atomic<ReadState*>* const slot = number < kSlots ? &states->slots_[number].state : nullptr;
-  if (slot == nullptr || slot->load(std::memory_order_relaxed) != nullptr) [[unlikely]] {  // relaxed: this thread's own
+  Slot* const slot = number < kSlots ? &states->slots_[number] : nullptr;
+  // relaxed: this thread's own
+  if (slot == nullptr || slot->state.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
     MutexLock lock(&states->mutex_);                            // a state is not retired while this is held
     state_ = states->current_.load(std::memory_order_acquire);  // acquire: pairs with Publish
     DCHECK(state_ != nullptr);                                  // nobody reads before the first Publish
@@ -127,7 +128,7 @@ ReadStates::Pin::Pin(ReadStates* states) : states_(states), slot_(nullptr) {
   slot_ = slot;
   ReadState* seen = states->current_.load(std::memory_order_acquire);  // acquire: pairs with Publish
   for (;;) {
-    slot_->store(seen, std::memory_order_seq_cst);  // seq_cst: see the file comment
+    slot_->state.store(seen, std::memory_order_seq_cst);  // seq_cst: see the file comment
     state_ = states->current_.load(std::memory_order_seq_cst);
     if (state_ == seen) return;
     seen = state_;
@@ -136,8 +137,8 @@ ReadStates::Pin::Pin(ReadStates* states) : states_(states), slot_(nullptr) {
 
 ReadStates::Pin::~Pin() {
   if (slot_ != nullptr) {
-    DCHECK(slot_->load(std::memory_order_relaxed) == state_);  // relaxed: this thread's own
-    slot_->store(nullptr, std::memory_order_release);          // release: all reads of the state come before
+    DCHECK(slot_->state.load(std::memory_order_relaxed) == state_);  // relaxed: this thread's own
+    slot_->state.store(nullptr, std::memory_order_release);          // release: all reads of the state come before
   } else {
     states_->Unref(state_);
   }

@@ -10,6 +10,9 @@
 // takes its number before it stores, and how many were taken is read after the replacement. For references the slots
 // are read first, the count after: a reader counts itself before it clears its slot.
 //
+// The slot also keeps up to which sequence its thread has seen all to be visible, so that most gets need not look at
+// the last sequence, a line that every put writes (ReadPath::Find).
+//
 // A thread has one slot for each database. A read inside of a read, as a comparator or an Env of the user's may do it,
 // finds the slot taken and counts a reference under the mutex instead, as a thread without a slot does.
 // In a child of fork() an Unref frees nothing.
@@ -63,6 +66,13 @@ struct ReadState {
 };
 
 class ReadStates {
+  static constexpr int kSlots = 128;  // threads beyond that count references instead
+
+  struct alignas(64) Slot {
+    std::atomic<ReadState*> state{nullptr};
+    uint64_t visible = 0;  // of the slot's thread; whoever takes over a thread's number comes after it
+  };
+
  public:
   ReadStates() = default;
   ~ReadStates();
@@ -83,9 +93,16 @@ class ReadStates {
       return state_;
     }
 
+    // A sequence up to which everything is visible, as far as this thread knows without a look: what was last set.
+    uint64_t visible() const { return slot_ != nullptr ? slot_->visible : 0; }
+    void SetVisible(uint64_t sequence) {
+      DCHECK_GE(sequence, visible());
+      if (slot_ != nullptr) slot_->visible = sequence;
+    }
+
    private:
     ReadStates* const states_;
-    std::atomic<ReadState*>* slot_;  // null: the thread has no slot that is free and holds a reference
+    Slot* slot_;  // null: the thread has no slot that is free and holds a reference
     ReadState* state_;
   };
 
@@ -105,12 +122,6 @@ class ReadStates {
   bool Reclaim();
 
  private:
-  static constexpr int kSlots = 128;  // threads beyond that count references instead
-
-  struct alignas(64) Slot {
-    std::atomic<ReadState*> state{nullptr};
-  };
-
   bool Held(ReadState* state) const;
 
   const ForkGuard fork_guard_;

@@ -37,7 +37,7 @@ Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* stat
   BlockPin block;
   bool found = false;
   RecordView record;
-  const Status s = Find(options, key, state, &block, &found, &record);
+  const Status s = FindAt(options, key, sequence, state, &block, &found, &record);
   // acquire: what the state lacks because it went unread is known here.
   const uint64_t gone = MIODB_MUTATED(kGoneUnreadForgotten) ? 0 : sources_->gone_unread.load(std::memory_order_acquire);
   *newest = std::max(s.ok() && found ? record.sequence() : gone, state->NewestRange(key, sequence));

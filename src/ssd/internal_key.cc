@@ -15,15 +15,17 @@ int InternalKeyComparator::Compare(const Slice& a, const Slice& b) const {
   return tag_a > tag_b ? -1 : tag_a < tag_b ? 1 : 0;
 }
 
-// Shortens the user key only, by the user's comparator, and checks that the result is shorter and comes after: a
-// comparator that returns something else is not believed, and the whole key is used.
+// Shortens the user key only, by the user's comparator, and checks that the result is shorter and lies between: a
+// comparator that returns something else is not believed, and the whole key is used. At the limit itself the separator
+// would be what a get of that key seeks.
 void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slice& limit) const {
   DCHECK_GE(start->size(), kInternalTagBytes);  // only writers of files ask
   const Slice user_start = UserKeyOf(*start);
   if (!MayShorten(user_start) || !MayShorten(UserKeyOf(limit))) return;
   std::string shorter = user_start.ToString();
   order_.comparator()->FindShortestSeparator(&shorter, UserKeyOf(limit));
-  if (shorter.size() < user_start.size() && order_.Compare(user_start, shorter) < 0) {
+  if (shorter.size() < user_start.size() && order_.Compare(user_start, shorter) < 0 &&
+      order_.Compare(shorter, UserKeyOf(limit)) < 0) {
     // Before every version of the shorter key, so after all of start's.
     PutFixed64(&shorter, PackTag(kMaxSequence, kTypeForSeek));
     *start = std::move(shorter);

@@ -97,6 +97,30 @@ TEST(ReadStatesTest, APinInsideOfAPinLeavesTheOuterOneAlone) {
   EXPECT_EQ(1, maker.live());
 }
 
+TEST(ReadStatesTest, AThreadKnowsWhatItHasSeenToBeVisible) {
+  StateMaker maker;
+  ReadStates states;
+  states.Publish(maker.Make(1));
+  {
+    ReadStates::Pin pin(&states);
+    EXPECT_EQ(0u, pin.visible());
+    pin.SetVisible(5);
+  }
+  ReadStates::Pin pin(&states);
+  EXPECT_EQ(5u, pin.visible());
+  {
+    ReadStates::Pin inner(&states);
+    EXPECT_EQ(0u, inner.visible());
+    inner.SetVisible(9);
+    EXPECT_EQ(0u, inner.visible()) << "it has no slot to keep it in";
+  }
+  EXPECT_EQ(5u, pin.visible());
+  std::thread([&states] {
+    ReadStates::Pin other(&states);
+    EXPECT_EQ(0u, other.visible());
+  }).join();
+}
+
 TEST(ReadStatesTest, AReferenceKeepsItsStateLongerThanThePin) {
   StateMaker maker;
   ReadStates states;

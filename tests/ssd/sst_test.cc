@@ -232,5 +232,26 @@ TEST(InternalKeyTest, NewerVersionsComeFirstAndSeparatorsSeparate) {
   EXPECT_EQ(same, key("a", 9));
 }
 
+// A comparator whose separator of two keys is the second one.
+class LimitComparator final : public Comparator {
+ public:
+  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
+  const char* Name() const override { return "test.LimitComparator"; }
+  void FindShortestSeparator(std::string* start, const Slice& limit) const override { *start = limit.ToString(); }
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+// A get of the newest version would seek just that, and look at the block before.
+TEST(InternalKeyTest, ASeparatorIsNeverWhatAGetSeeks) {
+  const LimitComparator limits;
+  const InternalKeyComparator comparator{KeyOrder(&limits)};
+  std::string separator;
+  AppendInternalKey(&separator, "abc", PackTag(5, kTypeValue));
+  std::string limit;
+  AppendInternalKey(&limit, "b", PackTag(7, kTypeValue));
+  comparator.FindShortestSeparator(&separator, limit);
+  EXPECT_LT(comparator.Compare(separator, SeekKey("b", kMaxSequence)), 0);
+}
+
 }  // namespace
 }  // namespace miodb
