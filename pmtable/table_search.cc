@@ -213,6 +213,9 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
     if (s.ok() && verify) s = CheckLeaf(leaf, true);
     clock.Lap(&PerfContext::get_index);
     if (!s.ok()) return s;
+    // One of these lines will be read, and which one the fingerprints tell too late: asked for beside theirs, all are
+    // there with it.
+    PrefetchLines(Leaf(leaf).word, sizeof(Leaf(leaf).word));
     for (uint64_t matches = Matches(*this, key, leaf); s.ok() && !*found && matches != 0; matches &= matches - 1) {
       const IndexWord word = FirstMatch(*this, leaf, matches);
       PrefetchLines(pool_->At(word.ref()), PrefetchedBytes(word));

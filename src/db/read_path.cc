@@ -55,8 +55,9 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
 }
 
 // Step 3. The record's bytes stay where they are while the state is pinned or, of one from SSD, the block.
-Status ReadPath::FindAt(const ReadOptions& options, const Slice& key, uint64_t sequence, ReadState* state,
-                        BlockPin* block, bool* found, RecordView* record) {
+[[gnu::always_inline]] inline Status ReadPath::FindAt(const ReadOptions& options, const Slice& key, uint64_t sequence,
+                                                      ReadState* state, BlockPin* block, bool* found,
+                                                      RecordView* record) {
   const LookupKey lookup(order_, key, sequence);
   PrefetchFilters(lookup, *state);
   Status s = FindInPool(options, lookup, *state, found, record);
@@ -77,15 +78,17 @@ Status ReadPath::FindAt(const ReadOptions& options, const Slice& key, uint64_t s
 Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadStates::Pin* pin, BlockPin* block, bool* found,
                       RecordView* record) {
   ReadState* const state = pin->get();
-  if (options.snapshot == nullptr && !state->has_ranges()) {
-    const uint64_t known = pin->visible();
-    Status s = FindAt(options, key, kMaxSequence, state, block, found, record);
-    if (s.ok() && !state->has_ranges() && (!*found || record->sequence() <= known)) return s;
-    block->Reset();
+  const uint64_t known = pin->visible();
+  for (bool at_none = options.snapshot == nullptr && !state->has_ranges();; at_none = false) {
+    const uint64_t sequence = at_none ? kMaxSequence : ReadSequence(options);
+    Status s = FindAt(options, key, sequence, state, block, found, record);
+    if (at_none && (!s.ok() || state->has_ranges() || (*found && record->sequence() > known))) [[unlikely]] {
+      block->Reset();
+      continue;
+    }
+    if (!at_none && options.snapshot == nullptr) pin->SetVisible(sequence);
+    return s;
   }
-  const uint64_t sequence = ReadSequence(options);
-  if (options.snapshot == nullptr) pin->SetVisible(sequence);
-  return FindAt(options, key, sequence, state, block, found, record);
 }
 
 // The clock is asked only for a record that expires.

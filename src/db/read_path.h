@@ -73,8 +73,8 @@ class ReadPath {
                       uint64_t now_micros, std::string* value) const;
   template <typename Use, typename UseMade>
   Status GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made);
-  Status FindNewest(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest);
-  Status FindNewestSince(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest);
+  Status FindNewest(const Slice& key, uint64_t sequence, ReadStates::Pin* pin, uint64_t* newest);
+  Status FindNewestSince(const Slice& key, uint64_t sequence, ReadStates::Pin* pin, uint64_t* newest);
   static void PinMade(std::string* made, PinnableSlice* value);
   static void PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value);
   static void UnpinState(void* state);

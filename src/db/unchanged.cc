@@ -29,7 +29,7 @@ namespace {
 
 // The sequence of the newest version at or below one, or that up to which there may have been one; 0: there is none.
 // REQUIRES: the state was pinned before the sequence was read.
-Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest) {
+Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadStates::Pin* pin, uint64_t* newest) {
   DCHECK_LE(sequence, kMaxSequence);
   const SnapshotImpl moment(sequence);
   ReadOptions options;
@@ -37,17 +37,17 @@ Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* stat
   BlockPin block;
   bool found = false;
   RecordView record;
-  const Status s = FindAt(options, key, sequence, state, &block, &found, &record);
+  const Status s = Find(options, key, pin, &block, &found, &record);
   // acquire: what the state lacks because it went unread is known here.
   const uint64_t gone = MIODB_MUTATED(kGoneUnreadForgotten) ? 0 : sources_->gone_unread.load(std::memory_order_acquire);
-  *newest = std::max(s.ok() && found ? record.sequence() : gone, state->NewestRange(key, sequence));
+  *newest = std::max(s.ok() && found ? record.sequence() : gone, (*pin)->NewestRange(key, sequence));
   return s;
 }
 
 // The same, and 0 also where the newest version is at or below the sequence. All that is newer lies in the memtables
 // down to the one that begins no later; only if flushes have taken away that one tables have to be asked.
-Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest) {
-  DCHECK(state->memtable != nullptr);
+Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadStates::Pin* pin, uint64_t* newest) {
+  ReadState* const state = pin->get();
   *newest = state->NewestRange(key, kMaxSequence);
   const LookupKey lookup(order_, key, kMaxSequence);
   const size_t memtables = 1 + state->immutables.size();
@@ -61,7 +61,7 @@ Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadState*
     if (found) *newest = std::max(*newest, record.sequence());
     if (found || memtable.min_sequence() <= sequence + 1) return s;
   }
-  return FindNewest(key, kMaxSequence, state, newest);
+  return FindNewest(key, kMaxSequence, pin, newest);
 }
 
 Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_of) {
@@ -70,7 +70,7 @@ Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_o
   *as_of = ReadSequence(ReadOptions());  // after the pin, as in a get
   for (const KeyAsOf& known : keys) {
     uint64_t newest;
-    const Status s = FindNewest(known.key, *as_of, pin.get(), &newest);
+    const Status s = FindNewest(known.key, *as_of, &pin, &newest);
     if (!s.ok()) return s;
     if (newest > known.sequence) return Changed(order_, known.key);
   }
@@ -85,7 +85,7 @@ Status ReadPath::CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t 
   for (const KeyAsOf& known : keys) {
     const uint64_t sequence = std::max(known.sequence, as_of);
     uint64_t newest;
-    const Status s = FindNewestSince(known.key, sequence, pin.get(), &newest);
+    const Status s = FindNewestSince(known.key, sequence, &pin, &newest);
     if (!s.ok()) return s;
     if (newest > sequence) return Changed(order_, known.key);
   }
