@@ -301,6 +301,14 @@ sample_space() {
   done >"$2"
 }
 
+# Keeps what the runs will take from going back to the host, where databases lie in memory (hold_memory.py). It ends with
+# this shell, whose end of the pipe is its standard input.
+hold_memory() {
+  $on_tmpfs || return 0
+  coproc HOLDER { exec python3 "$experiments_folder/hold_memory.py" $((2 * largest + 4 * memtable)) 9>&-; }
+  read -r _ <&"${HOLDER[0]}" || die "memory cannot be touched"
+}
+
 # Ends sample_space, if it runs.
 stop_sampler() {
   if [[ -n ${sampler:-} ]]; then
@@ -321,14 +329,6 @@ run_killed() {
   die "this ended with status $status, not killed: ${before[*]}"
 }
 
-# touch_memory BYTES: writes and removes so much in the folder of databases, if that is tmpfs. Where a host takes back what
-# its guest does not use, the first touch of a page costs more than a put, and the engine that writes fastest pays most.
-touch_memory() {
-  $on_tmpfs || return 0
-  head -c "$1" /dev/zero >"$db_root/touched" || die "$db_parent has no room for $(($1 >> 20)) MiB"
-  rm "$db_root/touched"
-}
-
 # run_one INDEX ENGINE ROUND: runs plan[INDEX], unless its output is there.
 run_one() {
   local words raw database weight
@@ -343,7 +343,6 @@ run_one() {
   database=$db_root/$2
   progress_say "round $3, ${words[2]:+${words[2]}, }${words[3]}: $2"
   command_of "$2" "$3" "$database" "$raw"
-  touch_memory $((2 * words[4] + 2 * memtable))
   if [[ ${space_over_time:-false} == true ]]; then
     sample_space "$database" "$raw.space.csv" 9>&- &
     sampler=$!
@@ -492,6 +491,7 @@ run_all() {
   write_plan
   trap finish EXIT
   db_root=$(mktemp -d "$db_parent/miodb_$name.XXXXXX")
+  hold_memory
   say "$title"
   say "Engines:    $engine_versions"
   say_machine "$db_parent"
