@@ -36,7 +36,7 @@ for word in "$@"; do
   esac
 done
 echo "$*" >>"$here/calls"
-pgrep -f "[h]old_memory.py [0-9]" -a | sed 's/.* //' >>"$here/held" || true
+{ cat /proc/[0-9]*/cmdline 2>/dev/null || true; } | tr '\0' '\n' | sed -n '/hold_memory\.py$/{n;p}' >>"$here/held"
 if [[ -e $here/fail && $engine == rocksdb ]]; then echo "put error: NoSpace" >&2; exit 1; fi
 mkdir -p "$db"
 touch "$db/LOG"
@@ -57,7 +57,8 @@ expect "three engines, three rounds" test "$(calls)" = 9
 if [[ $(stat -f -c %T "$scratch") == tmpfs ]]; then
   bytes=$((2 * 1946 * 4112 + 4 * 1048576))
   expect "memory is held during each run" test "$(grep -cx $bytes "$scratch/bin/held")" = 9
-  expect "and let go of" test -z "$(pgrep -f "[h]old_memory.py $bytes")"
+  held() { { cat /proc/[0-9]*/cmdline 2>/dev/null || true; } | tr '\0' '\n' | sed -n '/hold_memory\.py$/{n;p}'; }
+  expect "and let go of" test -z "$(held | grep -x $bytes)"
 fi
 results=$(newest table1_costs)
 for file in data.csv machine.json plan.csv table.txt report.html raw/000-miodb-3.out; do
