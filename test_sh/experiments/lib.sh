@@ -306,7 +306,7 @@ sample_space() {
 hold_memory() {
   $on_tmpfs || return 0
   coproc HOLDER { exec python3 "$experiments_folder/hold_memory.py" $((2 * largest + 4 * memtable)) 9>&-; }
-  read -r _ <&"${HOLDER[0]}" || die "memory cannot be touched"
+  read -r _ <&"${HOLDER[0]}" || die "memory for the runs cannot be held; see above"
 }
 
 # Ends sample_space, if it runs.
