@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "src/util/last_where.h"
+
 namespace miodb {
 
 // The same extent may come from each table that shares it. Another extent over the same space would be a second owner.
@@ -29,9 +31,7 @@ void PayloadTracker::AddExtent(const ExtentRef& extent) {
 Extent* PayloadTracker::Find(PmRef ref) {
   if (last_ < slots_.size() && slots_[last_].extent->Contains(ref)) return slots_[last_].extent.get();
   if (begins_.empty()) return nullptr;
-  const PmRef* begin = begins_.data();
-  for (size_t n = begins_.size(); n > 1; n -= n / 2) begin += begin[n / 2] <= ref ? n / 2 : 0;
-  const size_t i = static_cast<size_t>(begin - begins_.data());
+  const size_t i = LastWhere(begins_.size(), [&](size_t slot) { return begins_[slot] <= ref; });
   if (!slots_[i].extent->Contains(ref)) return nullptr;
   last_ = i;
   return slots_[i].extent.get();

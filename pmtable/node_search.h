@@ -14,6 +14,7 @@
 #include "src/format/index_node.h"
 #include "src/util/check.h"
 #include "src/util/key_order.h"
+#include "src/util/last_where.h"
 
 namespace miodb {
 
@@ -38,13 +39,9 @@ inline int ComparePrefix(const Slice& target, const NodeHeader& node) {
 // The first i in [0, count) with head[i] >= value, or count. Without branches that depend on the heads.
 inline int LowerBoundHead(const uint64_t* head, int count, uint64_t value) {
   DCHECK(count >= 0 && count <= kNodeFanout);
-  int base = 0;
-  for (int n = count; n > 1;) {
-    const int half = n / 2;
-    base += head[base + half - 1] < value ? half : 0;
-    n -= half;
-  }
-  return base + (count > 0 && head[base] < value ? 1 : 0);
+  if (count == 0) return 0;
+  const int last = LastWhere(count, [&](int i) { return head[i] < value; });
+  return last + (head[last] < value ? 1 : 0);
 }
 
 // Which of 64 bytes are value, as bits: byte 0 is the lowest.

@@ -17,6 +17,7 @@
 
 #include "src/format/pm_ref.h"
 #include "src/util/check.h"
+#include "src/util/last_where.h"
 
 namespace miodb {
 
@@ -60,9 +61,10 @@ class PayloadBounds {
     if (distance >= span_) return 0;
     const uint32_t* const slot = &first_[distance >> shift_];
     DCHECK(slot[0] <= slot[1] && slot[1] < bounds_.size());
-    const Bounds* extent = &bounds_[slot[0]];
-    for (uint32_t n = slot[1] - slot[0] + 1; n > 1; n -= n / 2) extent += extent[n / 2].begin <= ref ? n / 2 : 0;
-    return ref >= extent->begin && ref < extent->end ? extent->end : 0;
+    const Bounds* const extents = &bounds_[slot[0]];
+    const Bounds& extent =
+        extents[LastWhere(slot[1] - slot[0] + 1, [&](uint32_t i) { return extents[i].begin <= ref; })];
+    return ref >= extent.begin && ref < extent.end ? extent.end : 0;
   }
 
  private:

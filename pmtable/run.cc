@@ -5,6 +5,7 @@
 
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
+#include "src/util/prefetch.h"
 
 namespace miodb {
 
@@ -14,9 +15,8 @@ namespace {
 // the caches and of the page table overlap.
 constexpr uint64_t kPrefetchGroup = 8;
 
-// Where most keys have ended, counted from the begin of their record.
-constexpr uintptr_t kPrefetchedKeyEnd = 32;
-constexpr uintptr_t kLineBytes = 64;
+// So much of a record is asked for: most keys have ended there.
+constexpr size_t kPrefetchedKeyBytes = 33;
 
 // Walks the tables of a run one after the other; they do not overlap, so there is nothing to merge. Asks for the
 // records ahead of the walk (kPrefetchGroup), because they lie where the log put them and every one may be a miss.
@@ -146,22 +146,20 @@ class RunIterator final : public InternalIterator {
     index_ = index;
     table_ = run_->tables[index].get();
     position_ = position;
-    ordered_ = table_->has(kTableOrdered);
     DCHECK_GT(table_->entries(), 0u);
     asked_begin_ = asked_end_ = position;
     Load(0);
   }
 
-  // A record's begin and most of its key, which may lie in two lines. Where records lie in order the processor's own
-  // prefetchers see the second one coming. Inlined in any case: a compiler that takes it for a function without effects
-  // leaves its calls out.
-  [[gnu::always_inline]] void AskFor(uint64_t position) const {
-    DCHECK_LT(position, table_->entries());
-    const char* const record = table_->pool()->At(table_->WordAt(position).ref());
-    __builtin_prefetch(record);
-    if (ordered_) return;
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(record), end = begin + kPrefetchedKeyEnd;
-    if (begin / kLineBytes != end / kLineBytes) __builtin_prefetch(reinterpret_cast<const void*>(end));
+  // The records at [begin, end), each with its key, which may lie in two lines. Where records lie in order the
+  // processor's own prefetchers see the second one coming. Inlined in any case, as PrefetchLines says.
+  [[gnu::always_inline]] void AskFor(uint64_t begin, uint64_t end) const {
+    DCHECK_LE(end, table_->entries());
+    const bool ordered = table_->has(kTableOrdered);
+    for (uint64_t p = begin; p < end; p++) {
+      const char* const record = table_->pool()->At(table_->WordAt(p).ref());
+      ordered ? __builtin_prefetch(record) : PrefetchLines(record, kPrefetchedKeyBytes);
+    }
   }
 
   // The group behind the current entry, or before it.
@@ -169,13 +167,12 @@ class RunIterator final : public InternalIterator {
     DCHECK_LT(position_, table_->entries());
     asked_begin_ = position_;
     asked_end_ = std::min(position_ + 1 + kPrefetchGroup, table_->entries());
-    for (uint64_t p = position_ + 1; p < asked_end_; p++) AskFor(p);
+    AskFor(position_ + 1, asked_end_);
   }
   void AskBehind() {
     asked_begin_ = position_ - std::min(position_, kPrefetchGroup);
     asked_end_ = position_ + 1;
-    DCHECK_LE(asked_end_, table_->entries());
-    for (uint64_t p = asked_begin_; p < position_; p++) AskFor(p);
+    AskFor(asked_begin_, position_);
   }
 
   // direction: of the walk, 0 after a jump. A leaf is verified where the walk crosses
@@ -198,7 +195,6 @@ class RunIterator final : public InternalIterator {
   size_t index_ = 0;
   const PMTable* table_ = nullptr;  // null: not valid
   uint64_t position_ = 0;
-  bool ordered_ = false;      // whether records of table_ lie in key order
   uint64_t asked_begin_ = 0;  // positions whose records the walk has asked for
   uint64_t asked_end_ = 0;
   RecordView record_;

@@ -54,41 +54,42 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
   return state.version->Get(order_, lookup, verify, found, record);
 }
 
-// Step 3. The record's bytes stay where they are while the state is pinned or, of one from SSD, the block.
-[[gnu::always_inline]] inline Status ReadPath::FindAt(const ReadOptions& options, const Slice& key, uint64_t sequence,
-                                                      ReadState* state, BlockPin* block, bool* found,
+// Step 3, but for ranges. The record's bytes stay where they are while the state is pinned or, of one from SSD, the
+// block.
+[[gnu::always_inline]] inline Status ReadPath::FindAt(const ReadOptions& options, const LookupKey& lookup,
+                                                      const ReadState& state, BlockPin* block, bool* found,
                                                       RecordView* record) {
-  const LookupKey lookup(order_, key, sequence);
-  PrefetchFilters(lookup, *state);
-  Status s = FindInPool(options, lookup, *state, found, record);
-  if (s.ok() && !*found && state->version->ssd != nullptr) {
+  Status s = FindInPool(options, lookup, state, found, record);
+  if (s.ok() && !*found && state.version->ssd != nullptr) {
     PerfClock ssd_clock;
-    s = state->version->ssd->Get(lookup, db_.SsdReadMode(options), options.snapshot == nullptr, block, found, record);
+    s = state.version->ssd->Get(lookup, db_.SsdReadMode(options), options.snapshot == nullptr, block, found, record);
     ssd_clock.Lap(&PerfContext::get_ssd);
   }
-  if (s.ok() && *found && state->has_ranges()) [[unlikely]]
-    *found = record->sequence() > state->NewestRange(key, lookup.sequence);
   return s;
 }
 
-// Step 2 around it. A write is in a memtable before it is published, and whoever saw it published sees it there. So if
-// the newest version that there is anywhere was known to be published before the search, with all of its batch, it is
-// the answer; and if there is none, none is. A version that was published meanwhile will not do, as of its batch more
-// may have come behind the search. Ranges would need the newest of them that is published, and may be new themselves.
+// Step 2, and 3 with ranges. A write is in a memtable before it is published, and whoever saw it published sees it
+// there. So if the newest version that there is anywhere was known to be published before the search, with all of its
+// batch, it is the answer; and if there is none, none is. A version that was published meanwhile will not do, as of its
+// batch more may have come behind the search. Ranges would need the newest of them that is published, and may be new
+// themselves.
 Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadStates::Pin* pin, BlockPin* block, bool* found,
                       RecordView* record) {
-  ReadState* const state = pin->get();
-  const uint64_t known = pin->visible();
-  for (bool at_none = options.snapshot == nullptr && !state->has_ranges();; at_none = false) {
-    const uint64_t sequence = at_none ? kMaxSequence : ReadSequence(options);
-    Status s = FindAt(options, key, sequence, state, block, found, record);
-    if (at_none && (!s.ok() || state->has_ranges() || (*found && record->sequence() > known))) [[unlikely]] {
-      block->Reset();
-      continue;
-    }
-    if (!at_none && options.snapshot == nullptr) pin->SetVisible(sequence);
-    return s;
+  const ReadState& state = *pin->get();
+  LookupKey lookup(order_, key, kMaxSequence);
+  PrefetchFilters(lookup, state);
+  if (options.snapshot == nullptr && !state.has_ranges()) {
+    const uint64_t known = pin->visible();
+    Status s = FindAt(options, lookup, state, block, found, record);
+    if (s.ok() && !state.has_ranges() && (!*found || record->sequence() <= known)) return s;
+    block->Reset();
   }
+  lookup.sequence = ReadSequence(options);
+  if (options.snapshot == nullptr) pin->SetVisible(lookup.sequence);
+  Status s = FindAt(options, lookup, state, block, found, record);
+  if (s.ok() && *found && state.has_ranges()) [[unlikely]]
+    *found = record->sequence() > state.NewestRange(key, lookup.sequence);
+  return s;
 }
 
 // The clock is asked only for a record that expires.

@@ -93,7 +93,7 @@ BLinkTree::Entry* BLinkTree::FindForInsert(const Target& target, Path* path) con
     void* const place = page->slots[slot].place.load(std::memory_order_relaxed);
     if (page->level == 0) return static_cast<Entry*>(place);
     page = static_cast<Page*>(place);
-    PrefetchPage(page);
+    PrefetchLines(page, sizeof(Page));
   }
 }
 

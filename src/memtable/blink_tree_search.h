@@ -6,15 +6,10 @@
 
 #include "src/memtable/blink_tree.h"
 #include "src/util/check.h"
+#include "src/util/last_where.h"
+#include "src/util/prefetch.h"
 
 namespace miodb {
-
-// Asks for the lines of a page that a search in it looks at.
-template <typename Page>
-void PrefetchPage(const Page* page) {
-  const char* const begin = reinterpret_cast<const char*>(page);
-  for (size_t i = 0; i < sizeof(Page); i += 64) __builtin_prefetch(begin + i);
-}
 
 // The heads are computed once for a search, which compares them with dozens of slots. Under another order than the
 // bytewise one they stay zero and nobody looks at them.
@@ -57,13 +52,7 @@ inline bool BLinkTree::FirstBefore(const Page* page, const Target& target) const
 // REQUIRES: slot 0 is before the target.
 inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, const Target& target) const {
   DCHECK(count > 0 && count <= kFanout);
-  uint32_t base = 0;
-  while (count > 1) {
-    const uint32_t half = count / 2;
-    base = SlotBefore(page, base + half, target) ? base + half : base;
-    count -= half;
-  }
-  return base;
+  return LastWhere(count, [&](uint32_t slot) { return SlotBefore(page, slot, target); });
 }
 
 // Looks at one page and asks for what it leads to: true if it is of the level that is looked for. A page may turn out
@@ -74,7 +63,7 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
   DCHECK(way->slot == 0 || way->parent != nullptr);
   if (way->slot > 0 && !FirstBefore(page, target)) {
     way->page = static_cast<Page*>(way->parent->slots[--way->slot].place.load(std::memory_order_acquire));
-    PrefetchPage(way->page);
+    PrefetchLines(way->page, sizeof(Page));
     return false;
   }
   uint32_t count, slot;
@@ -98,7 +87,7 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
   way->parent = page;
   way->page = static_cast<Page*>(place);
   DCHECK_EQ(way->page->level + 1, page->level);
-  PrefetchPage(way->page);
+  PrefetchLines(way->page, sizeof(Page));
   return false;
 }
 

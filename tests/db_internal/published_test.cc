@@ -121,7 +121,8 @@ class InterruptingComparator final : public Comparator {
   mutable int left_ = 0;
 };
 
-// Calls something in the middle of a get, at each of its comparisons in turn, each time with a database of its own.
+// Calls something in the middle of a get of "k", which was "old" at first, at each of its comparisons in turn, each
+// time with a database of its own.
 class InterruptedGetTest : public PublishedTest {
  protected:
   void Interrupt(const std::function<void()>& before, const std::function<void()>& during,
@@ -133,6 +134,7 @@ class InterruptedGetTest : public PublishedTest {
       options_.comparator = &order;
       path_ = dir_ / ("db" + std::to_string(comparison));
       Open();
+      Put("k", "old");
       before();
       order.At(comparison, during);
       std::string value;
@@ -144,33 +146,28 @@ class InterruptedGetTest : public PublishedTest {
     }
     EXPECT_GT(comparison, 2);
   }
+
+  // The put is the first one of a batch that is on its way into the memtable; the next one publishes both.
+  void PutHalfOfABatch() {
+    Put("k", "half");
+    Publish(1);
+  }
 };
 
 TEST_F(InterruptedGetTest, ShowsNoHalfOfABatch) {
-  // The second put is the first one of a batch that is on its way into the memtable; the third one publishes both.
-  const auto before = [this] {
-    Put("k", "old");
-    Put("k", "half");
-    Publish(1);
-  };
-  Interrupt(before, [this] { Put("k", "whole"); }, {"old", "whole"});
+  Interrupt([this] { PutHalfOfABatch(); }, [this] { Put("k", "whole"); }, {"old", "whole"});
 }
 
 TEST_F(InterruptedGetTest, ShowsNoHalfOfABatchToAThreadThatHasRead) {
   const auto before = [this] {
-    Put("k", "old");
     EXPECT_EQ("old", Get("k"));
-    Put("k", "half");
-    Publish(1);
+    PutHalfOfABatch();
   };
   Interrupt(before, [this] { Put("k", "whole"); }, {"old", "whole"});
 }
 
 TEST_F(InterruptedGetTest, ShowsNothingOfADeletedRangeThatIsOnItsWay) {
-  const auto before = [this] {
-    Put("k", "old");
-    EXPECT_EQ("old", Get("k"));
-  };
+  const auto before = [this] { EXPECT_EQ("old", Get("k")); };
   const auto during = [this] {
     EXPECT_OK(db_->DeleteRange(WriteOptions(), "a", "z"));
     Publish(1);

@@ -36,7 +36,7 @@ for word in "$@"; do
   esac
 done
 echo "$*" >>"$here/calls"
-{ cat /proc/[0-9]*/cmdline 2>/dev/null || true; } | tr '\0' '\n' | sed -n '/hold_memory\.py$/{n;p}' >>"$here/held"
+"$here/held_now" >>"$here/held"
 if [[ -e $here/fail && $engine == rocksdb ]]; then echo "put error: NoSpace" >&2; exit 1; fi
 mkdir -p "$db"
 touch "$db/LOG"
@@ -45,7 +45,12 @@ sed "1d; s/^fillrandom .*/fillrandom   :       1.000 micros\/op ${seed}000 ops\/
 if [[ -e $here/interrupt && $engine == rocksdb ]]; then kill -INT "$PPID"; sleep 0.1; fi
 exit 0
 END
-chmod +x "$scratch/bin/db_bench"
+# The bytes that are held for experiments at the moment, a line for each.
+cat >"$scratch/bin/held_now" <<'END'
+#!/bin/sh
+cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' | sed -n '/hold_memory\.py$/{n;p}'
+END
+chmod +x "$scratch/bin/db_bench" "$scratch/bin/held_now"
 common=(--bin "$scratch/bin" --db "$scratch/db" --out "$scratch/results" --scale 0.0001 --no-plots)
 calls() { if [[ -e $scratch/bin/calls ]]; then wc -l <"$scratch/bin/calls"; else echo 0; fi; }
 # The newest folder of results of experiment $1.
@@ -57,8 +62,7 @@ expect "three engines, three rounds" test "$(calls)" = 9
 if [[ $(stat -f -c %T "$scratch") == tmpfs ]]; then
   bytes=$((2 * 1946 * 4112 + 4 * 1048576))
   expect "memory is held during each run" test "$(grep -cx $bytes "$scratch/bin/held")" = 9
-  held() { { cat /proc/[0-9]*/cmdline 2>/dev/null || true; } | tr '\0' '\n' | sed -n '/hold_memory\.py$/{n;p}'; }
-  expect "and let go of" test -z "$(held | grep -x $bytes)"
+  expect "and let go of" test -z "$("$scratch/bin/held_now" | grep -x $bytes)"
 fi
 results=$(newest table1_costs)
 for file in data.csv machine.json plan.csv table.txt report.html raw/000-miodb-3.out; do
