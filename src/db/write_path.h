@@ -125,6 +125,7 @@ class WritePath {
   Status WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync);
   void CollectRecords(Writer* leader, Writer* last);
   void InsertGroup(uint64_t first_sequence);
+  Status FenceLog(bool sync);
   void CompleteChunk() REQUIRES(db_mutex);
   bool GetsIndex(const LogChunk& chunk) const;
   uint64_t RecordBytes() const REQUIRES(db_mutex);

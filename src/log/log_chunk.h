@@ -46,6 +46,7 @@ struct LogChunk {
   std::atomic<uint64_t> used{0};  // written by the leader alone; others read it for estimates
   uint64_t first_sequence = 0;    // of the first frame, known when writers or a recovery take the chunk
   Stage stage = Stage::kWritten;
+  uint64_t made_for_syncs = 0;    // bytes, from the first synced frame on (WritePath::FenceLog). The leader's alone
 
   bool in_pool() const { return extent != nullptr; }
   uint64_t room() const {

@@ -57,14 +57,22 @@ void Extent::Shrink(uint64_t size) {
 }
 
 // Regions know bytes of their file, not references.
-void Extent::PopulateWith(void (Region::*populate)(uint64_t, uint64_t)) const {
+void Extent::TellRegion(void (Region::*call)(uint64_t, uint64_t), uint64_t from, uint64_t bytes) const {
+  CHECK(from <= size_ && bytes <= size_ - from && from % kExtentUnit == 0);
   const RegionSet::Member& m = pool_->regions().Of(offset_);
   CHECK(m.base <= offset_ && end() <= m.end());  // no extent crosses from one region into the next
-  (m.region.get()->*populate)(offset_ - m.base, size_);
+  (m.region.get()->*call)(offset_ - m.base + from, bytes);
 }
 
-void Extent::Populate() const { PopulateWith(&Region::Populate); }
+void Extent::Populate() const {
+  TellRegion(&Region::UseHugePages, 0, size_);
+  PopulatePart(0, size_);
+}
 
-void Extent::PopulateForReading() const { PopulateWith(&Region::PopulateForReading); }
+void Extent::PopulatePart(uint64_t from, uint64_t bytes) const { TellRegion(&Region::Populate, from, bytes); }
+
+void Extent::PopulateForReading() const { TellRegion(&Region::PopulateForReading, 0, size_); }
+
+void Extent::UseSmallPages(uint64_t from) const { TellRegion(&Region::UseSmallPages, from, size_ - from); }
 
 }  // namespace miodb

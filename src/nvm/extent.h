@@ -54,6 +54,12 @@ class Extent {
   // Faults the extent in for writing.
   void Populate() const;
 
+  // The same for a part: whole units that lie in the extent.
+  void PopulatePart(uint64_t from, uint64_t bytes) const;
+
+  // Makes the pages from there on small (Region::UseSmallPages); from: a multiple of kExtentUnit. What is there is lost.
+  void UseSmallPages(uint64_t from) const;
+
   // Maps the extent in for reading from end to end.
   void PopulateForReading() const;
 
@@ -92,7 +98,7 @@ class Extent {
 
  private:
   void EraseMagic();
-  void PopulateWith(void (Region::*populate)(uint64_t, uint64_t)) const;
+  void TellRegion(void (Region::*call)(uint64_t, uint64_t), uint64_t from, uint64_t bytes) const;
 
   Pool* const pool_;
   const PmRef offset_;

@@ -294,6 +294,15 @@ Status RegionFile::Punch(uint64_t offset, uint64_t size) {
   return never ? Status::NotSupported(path_, "its file system makes no holes") : Error("cannot make a hole");
 }
 
+bool RegionFile::Zero(uint64_t offset, uint64_t size) {
+  if (keeps_storage() || kind_ == RegionKind::kHugetlbfs) return false;
+  CHECK(offset % granularity_ == 0 && size % granularity_ == 0 && size > 0);
+  return Retry([&] {
+           return fallocate(fd_, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                            static_cast<off_t>(size));
+         }) == 0;
+}
+
 // The mapping stays, beyond the new end too: nobody touches what is not below the region's size.
 Status RegionFile::Cut(uint64_t size) {
   CHECK(!keeps_storage() && fd_ >= 0);
