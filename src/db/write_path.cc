@@ -51,9 +51,13 @@ constexpr int kMeetings = 32;
 // holds up all others there, and in the queue only itself.
 constexpr int kWritesOfCrowd = 1 << 20;
 
-// Bytes of a log chunk in a file whose blocks are written ahead of frames that are synced: some hundred syncs share that of
-// the file system's journal, and the one that has it is not long.
+// Bytes of a log chunk in a file whose blocks are written ahead of frames that are synced: some hundred syncs share
+// that of the file system's journal, and the one that has it is not long.
 constexpr uint64_t kMadeForSyncs = 512 << 10;
+
+// The large page that a chunk's first synced frames lie in may be in use when it is to be divided. So it is tried again
+// behind the second, fourth and so on, up to this one.
+constexpr uint64_t kMostDivisions = 256;
 
 // Records the writes of a group in the order of the log.
 void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
@@ -338,21 +342,22 @@ void WritePath::InsertGroup(uint64_t first_sequence) {
 }
 
 // Makes the group durable. Where that is a sync of a file, chunks are made for writes that nobody syncs: with pages as
-// large as there are, of which a sync writes all. So behind the first sync of a chunk, when nothing of it is dirty, the rest of
-// the chunk gets small ones. Those that come next go with every so many bytes of frames, as zeros, because the first time that a
-// block of a file is written its file system has to sync its own journal, too: once for all of them, then.
+// large as there are, of which a sync writes all. So behind the first sync of a chunk, when nothing of it is dirty, the
+// rest of the chunk gets small ones. Those that come next go with every so many bytes of frames, as zeros, because the
+// first time that a block of a file is written its file system has to sync its own journal, too: once for all of them,
+// then.
 Status WritePath::FenceLog(bool sync) {
   if (!chunk_->in_pool() || (persist_->fence_is_slow() && !sync)) return Status::OK();
   if (!persist_->fence_is_slow()) return persist_->Fence(Purpose::kLog);
   const uint64_t end = RoundToUnit(chunk_->used.load(std::memory_order_relaxed));  // relaxed: the leader's own
-  const bool first = chunk_->made_for_syncs == 0;
-  if (!first && end > chunk_->made_for_syncs) {
+  if (chunk_->syncs > 0 && end > chunk_->made_for_syncs) {
     chunk_->made_for_syncs = std::min(end + kMadeForSyncs, chunk_->extent->size());
     chunk_->extent->PopulatePart(end, chunk_->made_for_syncs - end);
     persist_->Cover(Purpose::kLog, chunk_->base + end, chunk_->made_for_syncs - end);
   }
   const Status s = persist_->Fence(Purpose::kLog);
-  if (first && s.ok()) {
+  const uint64_t syncs = ++chunk_->syncs;
+  if (s.ok() && (syncs & (syncs - 1)) == 0 && syncs <= kMostDivisions) {
     chunk_->extent->UseSmallPages(end);
     chunk_->made_for_syncs = end;
   }

@@ -46,7 +46,8 @@ struct LogChunk {
   std::atomic<uint64_t> used{0};  // written by the leader alone; others read it for estimates
   uint64_t first_sequence = 0;    // of the first frame, known when writers or a recovery take the chunk
   Stage stage = Stage::kWritten;
-  uint64_t made_for_syncs = 0;    // bytes, from the first synced frame on (WritePath::FenceLog). The leader's alone
+  uint64_t syncs = 0;           // of its frames, in file mode. The leader's alone, as what comes next
+  uint64_t made_for_syncs = 0;  // up to there blocks are written ahead of synced frames (WritePath::FenceLog)
 
   bool in_pool() const { return extent != nullptr; }
   uint64_t room() const {

@@ -57,7 +57,8 @@ class Extent {
   // The same for a part: whole units that lie in the extent.
   void PopulatePart(uint64_t from, uint64_t bytes) const;
 
-  // Makes the pages from there on small (Region::UseSmallPages); from: a multiple of kExtentUnit. What is there is lost.
+  // Makes the pages from there on small (Region::UseSmallPages); from: a multiple of kExtentUnit. What is there is
+  // lost.
   void UseSmallPages(uint64_t from) const;
 
   // Maps the extent in for reading from end to end.

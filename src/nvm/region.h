@@ -112,9 +112,10 @@ class Region {
   // Faults in [offset, offset + size) for writing, so that later stores there take no page faults.
   void Populate(uint64_t offset, uint64_t size);
 
-  // For regions whose fences are syncs, about [offset, offset + size), whole pages that hold nothing; others do nothing.
-  // UseSmallPages: a sync of a few bytes there writes a page, even where the region has huge ones. Where its file system
-  // cannot do it the pages stay as they are. UseHugePages: the pages that come next are again as the region was asked for.
+  // For regions whose fences are syncs, about [offset, offset + size), whole pages that hold nothing; others do
+  // nothing. UseSmallPages: a sync of a few bytes there writes a page, even where the region has huge ones. Where its
+  // file system cannot do it the pages stay as they are. UseHugePages: the pages that come next are again as the region
+  // was asked for.
   void UseSmallPages(uint64_t offset, uint64_t size);
   void UseHugePages(uint64_t offset, uint64_t size);
 
