@@ -350,15 +350,16 @@ Status WritePath::FenceLog(bool sync) {
   if (!chunk_->in_pool() || (persist_->fence_is_slow() && !sync)) return Status::OK();
   if (!persist_->fence_is_slow()) return persist_->Fence(Purpose::kLog);
   const uint64_t end = RoundToUnit(chunk_->used.load(std::memory_order_relaxed));  // relaxed: the leader's own
-  if (chunk_->syncs > 0 && end > chunk_->made_for_syncs) {
-    chunk_->made_for_syncs = std::min(end + kMadeForSyncs, chunk_->extent->size());
-    chunk_->extent->PopulatePart(end, chunk_->made_for_syncs - end);
-    persist_->Cover(Purpose::kLog, chunk_->base + end, chunk_->made_for_syncs - end);
+  if (chunk_->syncs > 0 && end > chunk_->made_for_syncs && end < chunk_->capacity) {
+    const uint64_t ahead = std::min(kMadeForSyncs, chunk_->capacity - end);
+    chunk_->extent->PopulatePart(end, ahead);
+    persist_->Cover(Purpose::kLog, chunk_->base + end, ahead);
+    chunk_->made_for_syncs = end + ahead;
   }
   const Status s = persist_->Fence(Purpose::kLog);
   const uint64_t syncs = ++chunk_->syncs;
-  if (s.ok() && (syncs & (syncs - 1)) == 0 && syncs <= kMostDivisions) {
-    chunk_->extent->UseSmallPages(end);
+  if (s.ok() && (syncs & (syncs - 1)) == 0 && syncs <= kMostDivisions && end < chunk_->capacity) {
+    if (!chunk_->extent->UseSmallPages(end).ok()) chunk_->capacity = end;  // the next frame goes to another chunk
     chunk_->made_for_syncs = end;
   }
   return s;

@@ -237,10 +237,6 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
   DCHECK_GE(chunk->capacity, frame_bytes);
   CompleteChunk();
   LogChunk* const used = chunk.get();
-  if (chunk_ != nullptr && chunk_->syncs > 0 && chunk_->made_for_syncs >= chunk_->used) {
-    used->extent->UseSmallPages(0);  // the last frames were synced, so these will be, too
-    used->syncs = 1;
-  }
   pace_.Take(used->capacity);
   used->first_sequence = allocated_sequence_ + 1;
   if (GetsIndex(*used)) {

@@ -57,11 +57,12 @@ void Extent::Shrink(uint64_t size) {
 }
 
 // Regions know bytes of their file, not references.
-void Extent::TellRegion(void (Region::*call)(uint64_t, uint64_t), uint64_t from, uint64_t bytes) const {
+template <typename Result>
+Result Extent::TellRegion(Result (Region::*call)(uint64_t, uint64_t), uint64_t from, uint64_t bytes) const {
   CHECK(from <= size_ && bytes <= size_ - from && from % kExtentUnit == 0);
   const RegionSet::Member& m = pool_->regions().Of(offset_);
   CHECK(m.base <= offset_ && end() <= m.end());  // no extent crosses from one region into the next
-  (m.region.get()->*call)(offset_ - m.base + from, bytes);
+  return (m.region.get()->*call)(offset_ - m.base + from, bytes);
 }
 
 void Extent::Populate() const {
@@ -73,6 +74,6 @@ void Extent::PopulatePart(uint64_t from, uint64_t bytes) const { TellRegion(&Reg
 
 void Extent::PopulateForReading() const { TellRegion(&Region::PopulateForReading, 0, size_); }
 
-void Extent::UseSmallPages(uint64_t from) const { TellRegion(&Region::UseSmallPages, from, size_ - from); }
+Status Extent::UseSmallPages(uint64_t from) const { return TellRegion(&Region::UseSmallPages, from, size_ - from); }
 
 }  // namespace miodb

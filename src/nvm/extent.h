@@ -58,8 +58,8 @@ class Extent {
   void PopulatePart(uint64_t from, uint64_t bytes) const;
 
   // Makes the pages from there on small (Region::UseSmallPages); from: a multiple of kExtentUnit. What is there is
-  // lost.
-  void UseSmallPages(uint64_t from) const;
+  // lost, and after an error nobody may store there.
+  Status UseSmallPages(uint64_t from) const;
 
   // Maps the extent in for reading from end to end.
   void PopulateForReading() const;
@@ -99,7 +99,8 @@ class Extent {
 
  private:
   void EraseMagic();
-  void TellRegion(void (Region::*call)(uint64_t, uint64_t), uint64_t from, uint64_t bytes) const;
+  template <typename Result>
+  Result TellRegion(Result (Region::*call)(uint64_t, uint64_t), uint64_t from, uint64_t bytes) const;
 
   Pool* const pool_;
   const PmRef offset_;

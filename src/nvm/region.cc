@@ -273,11 +273,12 @@ void Region::UseHugePages(uint64_t offset, uint64_t size) {
 
 // A sync writes whole folios of the page cache, which on ext4 and XFS are as large as huge pages. What is there of the
 // part has to go, else its folios would stay; new ones come with the stores, page by page.
-void Region::UseSmallPages(uint64_t offset, uint64_t size) {
+Status Region::UseSmallPages(uint64_t offset, uint64_t size) {
   DCHECK_LE(offset + size, this->size());
-  if (mode() != kPersistFile || InCallersMemory() || !huge_pages() || size == 0) return;
+  if (mode() != kPersistFile || InCallersMemory() || !huge_pages() || size == 0) return Status::OK();
   mapping_.AskForHugePages(offset, size, false);
-  file_.Zero(offset, size);
+  Status s = file_.Zero(offset, size);
+  return s.IsNotSupportedError() ? Status::OK() : s;
 }
 
 // Recovery reads log chunks from end to end, and would else take a fault for each few pages.

@@ -114,9 +114,9 @@ class Region {
 
   // For regions whose fences are syncs, about [offset, offset + size), whole pages that hold nothing; others do
   // nothing. UseSmallPages: a sync of a few bytes there writes a page, even where the region has huge ones. Where its
-  // file system cannot do it the pages stay as they are. UseHugePages: the pages that come next are again as the region
-  // was asked for.
-  void UseSmallPages(uint64_t offset, uint64_t size);
+  // file system cannot do it the pages stay as they are. After an error, as of Fill, nobody may store there.
+  // UseHugePages: the pages that come next are again as the region was asked for.
+  Status UseSmallPages(uint64_t offset, uint64_t size);
   void UseHugePages(uint64_t offset, uint64_t size);
 
   // Maps in [offset, offset + size) for reading, in one go.
