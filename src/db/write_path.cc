@@ -359,8 +359,8 @@ Status WritePath::FenceLog(bool sync) {
   const Status s = persist_->Fence(Purpose::kLog);
   const uint64_t syncs = ++chunk_->syncs;
   if (s.ok() && (syncs & (syncs - 1)) == 0 && syncs <= kMostDivisions && end < chunk_->capacity) {
-    if (!chunk_->extent->UseSmallPages(end).ok()) chunk_->capacity = end;  // the next frame goes to another chunk
     chunk_->made_for_syncs = end;
+    if (!chunk_->extent->UseSmallPages(end).ok()) chunk_ = nullptr;  // the next frame goes to another chunk
   }
   return s;
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "miodb/status.h"
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
 #include "src/util/check.h"
