@@ -235,7 +235,8 @@ Status Space::NewChunks(uint64_t size, uint64_t min_size, Demand demand, size_t 
   return s;
 }
 
-// The chunk's memory is populated: no put takes a page fault.
+// The chunk's memory is populated: no put takes a page fault. In files whose log is synced it is not, because each put
+// takes one anyway, as the sync before has made the page clean.
 Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
   CHECK(min_size > 0 && min_size <= size);
   CHECK(*chunk == nullptr);
@@ -255,7 +256,13 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
   auto fresh = std::make_unique<LogChunk>();
   Status s = db_.pool->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->extent);
   if (!s.ok()) return s;
-  fresh->extent->Populate();
+  fresh->pages = log_pages_.load(std::memory_order_relaxed);  // relaxed: a hint
+  if (fresh->pages == LogChunk::Pages::kAny) {
+    fresh->extent->Populate();
+  } else if (s = fresh->extent->UseSmallPages(0); !s.ok()) {
+    fresh->extent->Abandon();
+    return s;
+  }
   fresh->id = tree_->NewId();
   fresh->base = fresh->extent->data();
   fresh->capacity = fresh->extent->size();

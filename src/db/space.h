@@ -107,6 +107,9 @@ class Space {
   std::unique_ptr<LogChunk> TakeSpare(uint64_t frame_bytes) REQUIRES(db_mutex);
   const std::deque<std::unique_ptr<LogChunk>>& spares() const REQUIRES(db_mutex) { return spares_; }
 
+  // How the chunks that are made from now on should be; by the leader.
+  void SetLogPages(LogChunk::Pages pages) { log_pages_.store(pages, std::memory_order_relaxed); }  // relaxed: a hint
+
   // A log chunk is on its way.
   bool preparing() const REQUIRES(db_mutex) { return preparing_; }
 
@@ -157,6 +160,7 @@ class Space {
   uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;       // bytes that were free when a chunk was last refused
   uint64_t look_again_micros_ GUARDED_BY(db_mutex) = 0;  // when it is to be tried again in any case
   std::atomic<uint64_t> reclaimed_at_{UINT64_MAX};
+  std::atomic<LogChunk::Pages> log_pages_{LogChunk::Pages::kAny};
 };
 
 }  // namespace miodb

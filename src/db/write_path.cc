@@ -3,6 +3,7 @@
 #include "src/db/write_path.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "miodb/write_batch.h"
@@ -54,6 +55,9 @@ constexpr int kWritesOfCrowd = 1 << 20;
 // Bytes of a log chunk in a file whose blocks are written ahead of frames that are synced: some hundred syncs share
 // that of the file system's journal, and the one that has it is not long.
 constexpr uint64_t kMadeForSyncs = 512 << 10;
+
+// So many for each synced group that the chunk has had, up to the ones above.
+constexpr uint64_t kMadeForEach = 8 << 10;
 
 // The large page that a chunk's first synced frames lie in may be in use when it is to be divided. So it is tried again
 // behind the second, fourth and so on, up to this one.
@@ -350,15 +354,17 @@ Status WritePath::FenceLog(bool sync) {
   if (!chunk_->in_pool() || (persist_->fence_is_slow() && !sync)) return Status::OK();
   if (!persist_->fence_is_slow()) return persist_->Fence(Purpose::kLog);
   const uint64_t end = RoundToUnit(chunk_->used.load(std::memory_order_relaxed));  // relaxed: the leader's own
-  if (chunk_->syncs > 0 && end > chunk_->made_for_syncs && end < chunk_->capacity) {
-    const uint64_t ahead = std::min(kMadeForSyncs, chunk_->capacity - end);
+  const bool small = chunk_->pages == LogChunk::Pages::kSmall;
+  if ((small || chunk_->syncs > 0) && end > chunk_->made_for_syncs && end < chunk_->capacity) {
+    const uint64_t most = small ? kMadeForSyncs : std::min(kMadeForSyncs, kMadeForEach * chunk_->syncs);
+    const uint64_t ahead = std::min(most, chunk_->capacity - end);
     chunk_->extent->PopulatePart(end, ahead);
     persist_->Cover(Purpose::kLog, chunk_->base + end, ahead);
     chunk_->made_for_syncs = end + ahead;
   }
   const Status s = persist_->Fence(Purpose::kLog);
   const uint64_t syncs = ++chunk_->syncs;
-  if (s.ok() && (syncs & (syncs - 1)) == 0 && syncs <= kMostDivisions && end < chunk_->capacity) {
+  if (s.ok() && !small && std::has_single_bit(syncs) && syncs <= kMostDivisions && end < chunk_->capacity) {
     chunk_->made_for_syncs = end;
     if (!chunk_->extent->UseSmallPages(end).ok()) chunk_ = nullptr;  // the next frame goes to another chunk
   }

@@ -237,6 +237,10 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
   DCHECK_GE(chunk->capacity, frame_bytes);
   CompleteChunk();
   LogChunk* const used = chunk.get();
+  if (persist_->fence_is_slow() && chunk_ != nullptr) {
+    const bool synced_to_its_end = chunk_->syncs > 0 && chunk_->made_for_syncs >= chunk_->used;
+    space_->SetLogPages(synced_to_its_end ? LogChunk::Pages::kSmall : LogChunk::Pages::kAny);
+  }
   pace_.Take(used->capacity);
   used->first_sequence = allocated_sequence_ + 1;
   if (GetsIndex(*used)) {

@@ -29,6 +29,12 @@ struct LogChunk {
     kFlushed,   // the same, and tables have its frames: readers from before the flush may read the index still
   };
 
+  // What its frames are stored into. Set before anybody else knows the chunk.
+  enum class Pages : uint8_t {
+    kAny,    // pages that are there, as large as the medium has them: no put takes a fault
+    kSmall,  // of a file whose frames are synced, and a sync of one writes no more than the page
+  };
+
   LogChunk() = default;
   LogChunk(const LogChunk&) = delete;
   LogChunk& operator=(const LogChunk&) = delete;
@@ -46,6 +52,7 @@ struct LogChunk {
   std::atomic<uint64_t> used{0};  // written by the leader alone; others read it for estimates
   uint64_t first_sequence = 0;    // of the first frame, known when writers or a recovery take the chunk
   Stage stage = Stage::kWritten;
+  Pages pages = Pages::kAny;
   uint64_t syncs = 0;           // of its frames, in file mode. The leader's alone, as what comes next
   uint64_t made_for_syncs = 0;  // up to there blocks are written ahead of synced frames (WritePath::FenceLog)
 
