@@ -235,8 +235,7 @@ Status Space::NewChunks(uint64_t size, uint64_t min_size, Demand demand, size_t 
   return s;
 }
 
-// The chunk's memory is populated: no put takes a page fault. In files whose log is synced it is not, because each put
-// takes one anyway, as the sync before has made the page clean.
+// The chunk's memory is populated: no put takes a page fault. Where puts are synced each takes one anyway.
 Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
   CHECK(min_size > 0 && min_size <= size);
   CHECK(*chunk == nullptr);

@@ -3,7 +3,6 @@
 #include "src/db/write_path.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 #include "miodb/write_batch.h"
@@ -51,36 +50,6 @@ constexpr int kMeetings = 32;
 // Lanes that had more writers than there are CPUs stay closed for so many groups of writes: a writer without a CPU
 // holds up all others there, and in the queue only itself.
 constexpr int kWritesOfCrowd = 1 << 20;
-
-// Bytes of a log chunk in a file whose blocks are written ahead of frames that are synced: some hundred syncs share
-// that of the file system's journal, and the one that has it is not long.
-constexpr uint64_t kMadeForSyncs = 512 << 10;
-
-// So many for each synced group that the chunk has had, up to the ones above.
-constexpr uint64_t kMadeForEach = 8 << 10;
-
-// The large page that a chunk's first synced frames lie in may be in use when it is to be divided. So it is tried again
-// behind the second, fourth and so on, up to this one.
-constexpr uint64_t kMostDivisions = 256;
-
-// Records the writes of a group in the order of the log.
-void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
-  for (Writer* w = leader;; w = w->newer) {
-    if (w->count > 0 && !w->batch.empty()) {
-      TraceStored(db, w->batch);
-    } else if (w->count > 0) {
-      TraceStored(db, w->type, w->key, w->value);
-    }
-    if (w == last) return;
-  }
-}
-
-// What a caller waits for is all of it a put's time: the checks, the turn, the write, and what it meets on the way.
-template <typename Call>
-Status AsPut(DbContext& db, const Call& call) {
-  const OpTimes::Timed<TimedOp::kPut> timed(db.statistics.times.get());
-  return db.WithMemory(call);
-}
 
 }  // namespace
 
@@ -343,32 +312,6 @@ void WritePath::InsertGroup(uint64_t first_sequence) {
     writable_->AddRecord(record.key, record.value, PackTag(sequence++, record.type), record.place, record.size());
   }
   DCHECK_EQ(sequence, allocated_sequence_ + 1);
-}
-
-// Makes the group durable. Where that is a sync of a file, chunks are made for writes that nobody syncs: with pages as
-// large as there are, of which a sync writes all. So behind the first sync of a chunk, when nothing of it is dirty, the
-// rest of the chunk gets small ones. Those that come next go with every so many bytes of frames, as zeros, because the
-// first time that a block of a file is written its file system has to sync its own journal, too: once for all of them,
-// then.
-Status WritePath::FenceLog(bool sync) {
-  if (!chunk_->in_pool() || (persist_->fence_is_slow() && !sync)) return Status::OK();
-  if (!persist_->fence_is_slow()) return persist_->Fence(Purpose::kLog);
-  const uint64_t end = RoundToUnit(chunk_->used.load(std::memory_order_relaxed));  // relaxed: the leader's own
-  const bool small = chunk_->pages == LogChunk::Pages::kSmall;
-  if ((small || chunk_->syncs > 0) && end > chunk_->made_for_syncs && end < chunk_->capacity) {
-    const uint64_t most = small ? kMadeForSyncs : std::min(kMadeForSyncs, kMadeForEach * chunk_->syncs);
-    const uint64_t ahead = std::min(most, chunk_->capacity - end);
-    chunk_->extent->PopulatePart(end, ahead);
-    persist_->Cover(Purpose::kLog, chunk_->base + end, ahead);
-    chunk_->made_for_syncs = end + ahead;
-  }
-  const Status s = persist_->Fence(Purpose::kLog);
-  const uint64_t syncs = ++chunk_->syncs;
-  if (s.ok() && !small && std::has_single_bit(syncs) && syncs <= kMostDivisions && end < chunk_->capacity) {
-    chunk_->made_for_syncs = end;
-    if (!chunk_->extent->UseSmallPages(end).ok()) chunk_ = nullptr;  // the next frame goes to another chunk
-  }
-  return s;
 }
 
 // Steps 3 to 7. An error stops all writes: numbers were given out, and whether the log has them is not known.

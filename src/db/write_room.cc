@@ -1,7 +1,8 @@
-// Room for writes: the leader's side of log chunks and memtables, what it waits for, and how it is slowed down before
-// it has to wait.
+// Room for writes: the leader's side of log chunks and memtables, what it waits for, how it is slowed down before it
+// has to wait, and what makes a chunk's frames durable.
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <thread>
 
@@ -44,6 +45,36 @@ constexpr uint64_t kMemTableChunks = 4;
 constexpr uint64_t kSealedNanos = 500;
 constexpr uint64_t kRunNanos = 100;
 constexpr size_t kManyTriggers = 4;
+
+// Bytes of a log chunk in a file whose blocks are written ahead of frames that are synced: some hundred syncs share
+// that of the file system's journal, and the one that has it is not long.
+constexpr uint64_t kMadeForSyncs = 512 << 10;
+
+// So many for each synced group that the chunk has had, up to the ones above.
+constexpr uint64_t kMadeForEach = 8 << 10;
+
+// The large page that a chunk's first synced frames lie in may be in use when it is to be divided. So it is tried again
+// behind the second, fourth and so on, up to this one.
+constexpr uint64_t kMostDivisions = 256;
+
+// Records the writes of a group in the order of the log.
+void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
+  for (Writer* w = leader;; w = w->newer) {
+    if (w->count > 0 && !w->batch.empty()) {
+      TraceStored(db, w->batch);
+    } else if (w->count > 0) {
+      TraceStored(db, w->type, w->key, w->value);
+    }
+    if (w == last) return;
+  }
+}
+
+// What a caller waits for is all of it a put's time: the checks, the turn, the write, and what it meets on the way.
+template <typename Call>
+Status AsPut(DbContext& db, const Call& call) {
+  const OpTimes::Timed<TimedOp::kPut> timed(db.statistics.times.get());
+  return db.WithMemory(call);
+}
 
 }  // namespace
 
@@ -250,6 +281,33 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
   tree_->StartFilter();
   chunk_ = used;
   control_->Changed();
+}
+
+// Makes the group durable. Where that is a sync of a file, chunks are made for writes that nobody syncs: with pages as
+// large as there are, of which a sync writes all. So behind the first sync of a chunk, when nothing of it is dirty, the
+// rest of the chunk gets small ones. Those that come next go with every so many bytes of frames, as zeros, because the
+// first time that a block of a file is written its file system has to sync its own journal, too: once for all of them,
+// then.
+Status WritePath::FenceLog(bool sync) {
+  if (!chunk_->in_pool() || (persist_->fence_is_slow() && !sync)) return Status::OK();
+  if (!persist_->fence_is_slow()) return persist_->Fence(Purpose::kLog);
+  DCHECK(!lanes_.open());
+  const uint64_t end = RoundToUnit(chunk_->used.load(std::memory_order_relaxed));  // relaxed: the leader's own
+  const bool small = chunk_->pages == LogChunk::Pages::kSmall;
+  if ((small || chunk_->syncs > 0) && end > chunk_->made_for_syncs && end < chunk_->capacity) {
+    const uint64_t most = small ? kMadeForSyncs : std::min(kMadeForSyncs, kMadeForEach * chunk_->syncs);
+    const uint64_t ahead = std::min(most, chunk_->capacity - end);
+    chunk_->extent->PopulatePart(end, ahead);
+    persist_->Cover(Purpose::kLog, chunk_->base + end, ahead);
+    chunk_->made_for_syncs = end + ahead;
+  }
+  const Status s = persist_->Fence(Purpose::kLog);
+  const uint64_t syncs = ++chunk_->syncs;
+  if (s.ok() && !small && std::has_single_bit(syncs) && syncs <= kMostDivisions && end < chunk_->capacity) {
+    chunk_->made_for_syncs = end;
+    if (!chunk_->extent->UseSmallPages(end).ok()) chunk_ = nullptr;  // the next frame goes to another chunk
+  }
+  return s;
 }
 
 // Readers see the sealed memtable and the new one at once, by one state. The log file ends with the memtable, so that

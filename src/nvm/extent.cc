@@ -74,6 +74,9 @@ void Extent::PopulatePart(uint64_t from, uint64_t bytes) const { TellRegion(&Reg
 
 void Extent::PopulateForReading() const { TellRegion(&Region::PopulateForReading, 0, size_); }
 
-Status Extent::UseSmallPages(uint64_t from) const { return TellRegion(&Region::UseSmallPages, from, size_ - from); }
+Status Extent::UseSmallPages(uint64_t from) const {
+  DCHECK(kind_ == ExtentKind::kLog);
+  return TellRegion(&Region::UseSmallPages, from, size_ - from);
+}
 
 }  // namespace miodb

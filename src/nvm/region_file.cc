@@ -296,7 +296,7 @@ Status RegionFile::Punch(uint64_t offset, uint64_t size) {
 
 // XFS makes a hole first and fills it then, and others may have taken what that needs.
 Status RegionFile::Zero(uint64_t offset, uint64_t size) {
-  if (keeps_storage() || kind_ == RegionKind::kHugetlbfs) return Status::NotSupported(path_, "keeps its pages");
+  if (keeps_storage() || kind_ == RegionKind::kHugetlbfs) return Status::NotSupported(path_, "keeps its storage");
   CHECK(offset % granularity_ == 0 && size % granularity_ == 0 && size > 0);
   const int failed = Retry([&] {
     return fallocate(fd_, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),

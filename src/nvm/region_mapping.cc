@@ -118,7 +118,8 @@ bool RegionMapping::MapWith(int flags, uint64_t offset, uint64_t size) {
 
 // Where the kernel does not do it, pages of the other size serve as well.
 void RegionMapping::AskForHugePages(uint64_t offset, uint64_t size, bool wanted) const {
-  CHECK(base_ != nullptr);
+  DCHECK(base_ != nullptr);
+  DCHECK_LE(offset + size, place_.range->size() - place_.offset);
   madvise(base_ + offset, size, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
