@@ -51,6 +51,25 @@ constexpr int kMeetings = 32;
 // holds up all others there, and in the queue only itself.
 constexpr int kWritesOfCrowd = 1 << 20;
 
+// Records the writes of a group in the order of the log.
+void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
+  for (Writer* w = leader;; w = w->newer) {
+    if (w->count > 0 && !w->batch.empty()) {
+      TraceStored(db, w->batch);
+    } else if (w->count > 0) {
+      TraceStored(db, w->type, w->key, w->value);
+    }
+    if (w == last) return;
+  }
+}
+
+// What a caller waits for is all of it a put's time: the checks, the turn, the write, and what it meets on the way.
+template <typename Call>
+Status AsPut(DbContext& db, const Call& call) {
+  const OpTimes::Timed<TimedOp::kPut> timed(db.statistics.times.get());
+  return db.WithMemory(call);
+}
+
 }  // namespace
 
 // An operand is a write that reads nothing: whether it makes sense for the key's value nobody knows before a read. Nor

@@ -57,25 +57,6 @@ constexpr uint64_t kMadeForEach = 8 << 10;
 // behind the second, fourth and so on, up to this one.
 constexpr uint64_t kMostDivisions = 256;
 
-// Records the writes of a group in the order of the log.
-void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
-  for (Writer* w = leader;; w = w->newer) {
-    if (w->count > 0 && !w->batch.empty()) {
-      TraceStored(db, w->batch);
-    } else if (w->count > 0) {
-      TraceStored(db, w->type, w->key, w->value);
-    }
-    if (w == last) return;
-  }
-}
-
-// What a caller waits for is all of it a put's time: the checks, the turn, the write, and what it meets on the way.
-template <typename Call>
-Status AsPut(DbContext& db, const Call& call) {
-  const OpTimes::Timed<TimedOp::kPut> timed(db.statistics.times.get());
-  return db.WithMemory(call);
-}
-
 }  // namespace
 
 // Nearly every call ends with the first comparison, without the mutex. The time of all others counts as a stall.
