@@ -255,12 +255,11 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
   auto fresh = std::make_unique<LogChunk>();
   Status s = db_.pool->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->extent);
   if (!s.ok()) return s;
-  fresh->pages = log_pages_.load(std::memory_order_relaxed);  // relaxed: a hint
-  if (fresh->pages == LogChunk::Pages::kAny) {
+  const bool small = log_pages_.load(std::memory_order_relaxed) == LogChunk::Pages::kSmall;  // relaxed: a hint
+  if (small && fresh->extent->UseSmallPages(0)) {
+    fresh->pages = LogChunk::Pages::kSmall;
+  } else {
     fresh->extent->Populate();
-  } else if (s = fresh->extent->UseSmallPages(0); !s.ok()) {
-    fresh->extent->Abandon();
-    return s;
   }
   fresh->id = tree_->NewId();
   fresh->base = fresh->extent->data();

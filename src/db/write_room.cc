@@ -275,7 +275,7 @@ Status WritePath::FenceLog(bool sync) {
   DCHECK(!lanes_.open());
   const uint64_t end = RoundToUnit(chunk_->used.load(std::memory_order_relaxed));  // relaxed: the leader's own
   const bool small = chunk_->pages == LogChunk::Pages::kSmall;
-  if ((small || chunk_->syncs > 0) && end > chunk_->made_for_syncs && end < chunk_->capacity) {
+  if ((small || chunk_->made_for_syncs > 0) && end > chunk_->made_for_syncs && end < chunk_->capacity) {
     const uint64_t most = small ? kMadeForSyncs : std::min(kMadeForSyncs, kMadeForEach * chunk_->syncs);
     const uint64_t ahead = std::min(most, chunk_->capacity - end);
     chunk_->extent->PopulatePart(end, ahead);
@@ -285,8 +285,8 @@ Status WritePath::FenceLog(bool sync) {
   const Status s = persist_->Fence(Purpose::kLog);
   const uint64_t syncs = ++chunk_->syncs;
   if (s.ok() && !small && std::has_single_bit(syncs) && syncs <= kMostDivisions && end < chunk_->capacity) {
-    chunk_->made_for_syncs = end;
-    if (!chunk_->extent->UseSmallPages(end).ok()) chunk_ = nullptr;  // the next frame goes to another chunk
+    space_->SetLogPages(LogChunk::Pages::kSmall);
+    if (chunk_->extent->UseSmallPages(end)) chunk_->made_for_syncs = end;
   }
   return s;
 }

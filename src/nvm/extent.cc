@@ -56,27 +56,37 @@ void Extent::Shrink(uint64_t size) {
   ReleaseTrimmed();
 }
 
-// Regions know bytes of their file, not references.
-template <typename Result>
-Result Extent::TellRegion(Result (Region::*call)(uint64_t, uint64_t), uint64_t from, uint64_t bytes) const {
-  CHECK(from <= size_ && bytes <= size_ - from && from % kExtentUnit == 0);
+// Regions know bytes of their file, not references. offset: where the extent begins there.
+Region* Extent::RegionOf(uint64_t* offset) const {
   const RegionSet::Member& m = pool_->regions().Of(offset_);
   CHECK(m.base <= offset_ && end() <= m.end());  // no extent crosses from one region into the next
-  return (m.region.get()->*call)(offset_ - m.base + from, bytes);
+  *offset = offset_ - m.base;
+  return m.region.get();
 }
 
 void Extent::Populate() const {
-  TellRegion(&Region::UseHugePages, 0, size_);
-  PopulatePart(0, size_);
+  uint64_t offset;
+  Region* const region = RegionOf(&offset);
+  region->UseHugePages();
+  region->Populate(offset, size_);
 }
 
-void Extent::PopulatePart(uint64_t from, uint64_t bytes) const { TellRegion(&Region::Populate, from, bytes); }
+void Extent::PopulatePart(uint64_t from, uint64_t bytes) const {
+  DCHECK(from <= size_ && bytes <= size_ - from && from % kExtentUnit == 0);
+  uint64_t offset;
+  RegionOf(&offset)->Populate(offset + from, bytes);
+}
 
-void Extent::PopulateForReading() const { TellRegion(&Region::PopulateForReading, 0, size_); }
+void Extent::PopulateForReading() const {
+  uint64_t offset;
+  RegionOf(&offset)->PopulateForReading(offset, size_);
+}
 
-Status Extent::UseSmallPages(uint64_t from) const {
+bool Extent::UseSmallPages(uint64_t from) const {
   DCHECK(kind_ == ExtentKind::kLog);
-  return TellRegion(&Region::UseSmallPages, from, size_ - from);
+  CHECK(from < size_ && from % kExtentUnit == 0);
+  uint64_t offset;
+  return RegionOf(&offset)->UseSmallPages(offset + from, size_ - from);
 }
 
 }  // namespace miodb

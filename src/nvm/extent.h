@@ -58,9 +58,9 @@ class Extent {
   // The same for a part: whole units that lie in the extent.
   void PopulatePart(uint64_t from, uint64_t bytes) const;
 
-  // Makes the pages from there on small (Region::UseSmallPages); from: a multiple of kExtentUnit. What is there is
-  // lost, and after an error nobody may store there.
-  Status UseSmallPages(uint64_t from) const;
+  // Makes the pages from there on small (Region::UseSmallPages); from: a multiple of kExtentUnit, below the size. What
+  // is there is lost. False if that cannot be done.
+  bool UseSmallPages(uint64_t from) const;
 
   // Maps the extent in for reading from end to end.
   void PopulateForReading() const;
@@ -100,8 +100,7 @@ class Extent {
 
  private:
   void EraseMagic();
-  template <typename Result>
-  Result TellRegion(Result (Region::*call)(uint64_t, uint64_t), uint64_t from, uint64_t bytes) const;
+  Region* RegionOf(uint64_t* offset) const;
 
   Pool* const pool_;
   const PmRef offset_;

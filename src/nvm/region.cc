@@ -266,19 +266,20 @@ void Region::Populate(uint64_t offset, uint64_t size) {
   }
 }
 
-void Region::UseHugePages(uint64_t offset, uint64_t size) {
-  DCHECK_LE(offset + size, this->size());
-  if (mode() == kPersistFile && !InCallersMemory() && huge_pages()) mapping_.AskForHugePages(offset, size, true);
+void Region::UseHugePages() {
+  if (mode() == kPersistFile && !InCallersMemory() && huge_pages()) mapping_.AskForHugePages(true);
 }
 
-// A sync writes whole folios of the page cache, which on ext4 and XFS are as large as huge pages. What is there of the
-// part has to go, else its folios would stay; new ones come with the stores, page by page.
-Status Region::UseSmallPages(uint64_t offset, uint64_t size) {
+// A sync writes whole folios of the page cache, which on ext4 may be as large as huge pages. What is there of the part
+// has to go, else its folios would stay; new ones come with the stores, page by page.
+bool Region::UseSmallPages(uint64_t offset, uint64_t size) {
   DCHECK_LE(offset + size, this->size());
-  if (mode() != kPersistFile || InCallersMemory() || !huge_pages() || size == 0) return Status::OK();
-  mapping_.AskForHugePages(offset, size, false);
-  Status s = file_.Zero(offset, size);
-  return s.IsNotSupportedError() ? Status::OK() : s;
+  DCHECK_GT(size, 0u);
+  if (mode() != kPersistFile || InCallersMemory() || !huge_pages()) return false;
+  mapping_.AskForHugePages(false);
+  if (file_.Zero(offset, size)) return true;
+  mapping_.AskForHugePages(true);
+  return false;
 }
 
 // Recovery reads log chunks from end to end, and would else take a fault for each few pages.

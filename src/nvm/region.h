@@ -112,12 +112,12 @@ class Region {
   // Faults in [offset, offset + size) for writing, so that later stores there take no page faults.
   void Populate(uint64_t offset, uint64_t size);
 
-  // For regions whose fences are syncs, about [offset, offset + size), whole pages that hold nothing; others do
-  // nothing. UseSmallPages: a sync of a few bytes there writes a page, even where the region has huge ones. Where its
-  // file system cannot do it the pages stay as they are. After an error, as of Fill, nobody may store there.
-  // UseHugePages: the pages that come next are again as the region was asked for.
-  Status UseSmallPages(uint64_t offset, uint64_t size);
-  void UseHugePages(uint64_t offset, uint64_t size);
+  // For regions whose fences are syncs; others do nothing. UseSmallPages: from now on pages that are touched first are
+  // small, and [offset, offset + size), whole pages that hold nothing, are zeros without any, so that a sync of a few
+  // bytes there writes a page. False if there are no huge ones, or none that can be made small; the part keeps its
+  // storage in any case. UseHugePages: pages that are touched first are again as the region was asked for.
+  bool UseSmallPages(uint64_t offset, uint64_t size);
+  void UseHugePages();
 
   // Maps in [offset, offset + size) for reading, in one go.
   void PopulateForReading(uint64_t offset, uint64_t size);

@@ -294,18 +294,15 @@ Status RegionFile::Punch(uint64_t offset, uint64_t size) {
   return never ? Status::NotSupported(path_, "its file system makes no holes") : Error("cannot make a hole");
 }
 
-// XFS makes a hole first and fills it then, and others may have taken what that needs.
-Status RegionFile::Zero(uint64_t offset, uint64_t size) {
-  if (keeps_storage() || kind_ == RegionKind::kHugetlbfs) return Status::NotSupported(path_, "keeps its storage");
+// XFS makes a hole first, and fills it then if there is room. Others may do so too.
+bool RegionFile::Zero(uint64_t offset, uint64_t size) {
+  struct statfs fs;
+  if (keeps_storage() || fstatfs(fd_, &fs) != 0 || fs.f_type != EXT4_SUPER_MAGIC) return false;
   CHECK(offset % granularity_ == 0 && size % granularity_ == 0 && size > 0);
-  const int failed = Retry([&] {
-    return fallocate(fd_, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                     static_cast<off_t>(size));
-  });
-  if (failed == 0) return Status::OK();
-  const bool never = errno == EOPNOTSUPP || errno == ENOSYS;
-  return never ? Status::NotSupported(path_, "its file system zeroes no ranges")
-               : Store(offset, size, "cannot zero a part");
+  return Retry([&] {
+           return fallocate(fd_, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                            static_cast<off_t>(size));
+         }) == 0;
 }
 
 // The mapping stays, beyond the new end too: nobody touches what is not below the region's size.

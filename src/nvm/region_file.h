@@ -98,9 +98,9 @@ class RegionFile {
   // Takes the storage of a part away, and keeps the length. NotSupported if that is not possible here, for ever.
   Status Punch(uint64_t offset, uint64_t size);
 
-  // Makes a part zeros: pages of the cache go, storage stays. NotSupported, and nothing has changed, if its file system
-  // cannot do it. Any other error, those of Store: the part may be without storage.
-  Status Zero(uint64_t offset, uint64_t size);
+  // Makes a part zeros: pages of the cache go, storage stays, whatever it returns. False: nothing may have changed, as
+  // on all file systems but ext4.
+  bool Zero(uint64_t offset, uint64_t size);
 
   // Makes it shorter, or what a failed Store made longer as it was.
   Status Cut(uint64_t size);

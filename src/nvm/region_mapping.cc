@@ -111,16 +111,15 @@ bool RegionMapping::MapWith(int flags, uint64_t offset, uint64_t size) {
   if (mmap(at, size, Protection(place_.use), flags | MAP_FIXED, file_.fd(), static_cast<off_t>(offset)) == MAP_FAILED) {
     return false;
   }
-  AskForHugePages(offset, size, place_.huge_pages);
-  madvise(at, size, MADV_DONTDUMP);  // a core dump without the pool is one that can be kept
+  // Where the kernel does not do it, small pages serve as well. A core dump without the pool is one that can be kept.
+  madvise(at, size, place_.huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  madvise(at, size, MADV_DONTDUMP);
   return true;
 }
 
-// Where the kernel does not do it, pages of the other size serve as well.
-void RegionMapping::AskForHugePages(uint64_t offset, uint64_t size, bool wanted) const {
-  DCHECK(base_ != nullptr);
-  DCHECK_LE(offset + size, place_.range->size() - place_.offset);
-  madvise(base_ + offset, size, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+void RegionMapping::AskForHugePages(bool wanted) const {
+  DCHECK(base_ != nullptr && place_.huge_pages);
+  madvise(base_, addresses_, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 // A part of the file, in the way that the first was.

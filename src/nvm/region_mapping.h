@@ -83,8 +83,8 @@ class RegionMapping {
   // Maps what has just been stored behind the end of a file on hugetlbfs; of others it is mapped already.
   Status MapStored(uint64_t offset, uint64_t size);
 
-  // Whether the kernel is asked for huge pages in a part of what is mapped; it may have been told otherwise before.
-  void AskForHugePages(uint64_t offset, uint64_t size, bool wanted) const;
+  // Whether the kernel is asked for huge pages in what has none yet.
+  void AskForHugePages(bool wanted) const;
 
   void LimitTo(uint64_t max_size);
 
