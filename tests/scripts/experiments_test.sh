@@ -258,4 +258,14 @@ if [[ $(stat -f -c %T "$scratch") != tmpfs ]]; then
   expect_status 0
   expect "no pool is left" test -z "$(ls -A "$scratch/pool")"
 fi
+run "$folder/watch_cpus.py" 0
+expect_status 1
+expect "its usage" grep -q 'Usage: watch_cpus.py' "$scratch/err"
+run "$folder/watch_cpus.py" 1
+# Not everybody may run in real time.
+if [[ $status == 0 ]]; then
+  expect "a second of each CPU" grep -qE '^[0-9]+\.[0-9]{3}(,[0-9]+)+$' "$scratch/out"
+else
+  expect "what is missing" grep -q 'needs root, or a limit of RLIMIT_RTPRIO' "$scratch/err"
+fi
 passed
