@@ -349,7 +349,7 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
     InsertGroup(first);
     clock.Lap(&PerfContext::put_memtable);
     if (MIODB_MUTATED(kVisibleBeforeDurable)) tree_->last_sequence.store(allocated_sequence_);
-    s = FenceLog(sync);
+    s = FenceLog(body_bytes, sync);
     clock.Lap(&PerfContext::put_fence);
   }
   if (!s.ok()) {

@@ -125,7 +125,7 @@ class WritePath {
   Status WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync);
   void CollectRecords(Writer* leader, Writer* last);
   void InsertGroup(uint64_t first_sequence);
-  Status FenceLog(bool sync);
+  Status FenceLog(uint64_t body_bytes, bool sync);
   void CompleteChunk() REQUIRES(db_mutex);
   bool GetsIndex(const LogChunk& chunk) const;
   uint64_t RecordBytes() const REQUIRES(db_mutex);
@@ -166,6 +166,7 @@ class WritePath {
   LogChunk* chunk_ = nullptr;     // receives frames; the memtable owns it
   MemTable* writable_ = nullptr;  // the tree's memtable
   uint64_t allocated_sequence_ = 0;
+  uint64_t unsynced_ = UINT64_MAX;  // bytes of frames since the last sync, in file mode; at first there was none
   WritePace pace_ GUARDED_BY(db_mutex);
   uint64_t throttle_debt_ = 0;  // nanoseconds of delay not yet slept
 

@@ -53,6 +53,9 @@ constexpr uint64_t kMadeForSyncs = 512 << 10;
 // So many for each synced group that the chunk has had, up to the ones above.
 constexpr uint64_t kMadeForEach = 8 << 10;
 
+// Where so many bytes of frames lie between two syncs, that they write large pages matters little.
+constexpr uint64_t kSyncsFarApart = 512 << 10;
+
 // The large page that a chunk's first synced frames lie in may be in use when it is to be divided. So it is tried again
 // behind the second, fourth and so on, up to this one.
 constexpr uint64_t kMostDivisions = 256;
@@ -249,10 +252,7 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
   DCHECK_GE(chunk->capacity, frame_bytes);
   CompleteChunk();
   LogChunk* const used = chunk.get();
-  if (persist_->fence_is_slow() && chunk_ != nullptr) {
-    const bool synced_to_its_end = chunk_->syncs > 0 && chunk_->made_for_syncs >= chunk_->used;
-    space_->SetLogPages(synced_to_its_end ? LogChunk::Pages::kSmall : LogChunk::Pages::kAny);
-  }
+  if (unsynced_ >= kSyncsFarApart) space_->SetLogPages(LogChunk::Pages::kAny);
   pace_.Take(used->capacity);
   used->first_sequence = allocated_sequence_ + 1;
   if (GetsIndex(*used)) {
@@ -266,16 +266,21 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
 
 // Makes the group durable. Where that is a sync of a file, chunks are made for writes that nobody syncs: with pages as
 // large as there are, of which a sync writes all. So behind the first sync of a chunk, when nothing of it is dirty, the
-// rest of the chunk gets small ones. Those that come next go with every so many bytes of frames, as zeros, because the
-// first time that a block of a file is written its file system has to sync its own journal, too: once for all of them,
-// then.
-Status WritePath::FenceLog(bool sync) {
-  if (!chunk_->in_pool() || (persist_->fence_is_slow() && !sync)) return Status::OK();
+// rest of the chunk gets small ones, unless syncs are so far apart that they have as much to write anyway. Those that
+// come next go with every so many bytes of frames, as zeros, because the first time that a block of a file is written
+// its file system has to sync its own journal, too: once for all of them, then. Chunks that were made with small pages
+// may have got large ones since, as others ask for them in the same file: their rest is made anew once.
+Status WritePath::FenceLog(uint64_t body_bytes, bool sync) {
+  if (!chunk_->in_pool()) return Status::OK();
   if (!persist_->fence_is_slow()) return persist_->Fence(Purpose::kLog);
   DCHECK(!lanes_.open());
+  unsynced_ = std::min(unsynced_, kSyncsFarApart) + body_bytes;
+  if (!sync) return Status::OK();
+  const bool often = unsynced_ < kSyncsFarApart;
+  unsynced_ = 0;
   const uint64_t end = RoundToUnit(chunk_->used.load(std::memory_order_relaxed));  // relaxed: the leader's own
   const bool small = chunk_->pages == LogChunk::Pages::kSmall;
-  if ((small || chunk_->made_for_syncs > 0) && end > chunk_->made_for_syncs && end < chunk_->capacity) {
+  if (chunk_->made_for_syncs > 0 && end > chunk_->made_for_syncs && end < chunk_->capacity) {
     const uint64_t most = small ? kMadeForSyncs : std::min(kMadeForSyncs, kMadeForEach * chunk_->syncs);
     const uint64_t ahead = std::min(most, chunk_->capacity - end);
     chunk_->extent->PopulatePart(end, ahead);
@@ -284,7 +289,8 @@ Status WritePath::FenceLog(bool sync) {
   }
   const Status s = persist_->Fence(Purpose::kLog);
   const uint64_t syncs = ++chunk_->syncs;
-  if (s.ok() && !small && std::has_single_bit(syncs) && syncs <= kMostDivisions && end < chunk_->capacity) {
+  const bool due = std::has_single_bit(syncs) && syncs <= kMostDivisions && (!small || chunk_->made_for_syncs == 0);
+  if (s.ok() && often && due && end < chunk_->capacity) {
     space_->SetLogPages(LogChunk::Pages::kSmall);
     if (chunk_->extent->UseSmallPages(end)) chunk_->made_for_syncs = end;
   }

@@ -276,10 +276,9 @@ bool Region::UseSmallPages(uint64_t offset, uint64_t size) {
   DCHECK_LE(offset + size, this->size());
   DCHECK_GT(size, 0u);
   if (mode() != kPersistFile || InCallersMemory() || !huge_pages()) return false;
+  if (!file_.Zero(offset, size)) return false;
   mapping_.AskForHugePages(false);
-  if (file_.Zero(offset, size)) return true;
-  mapping_.AskForHugePages(true);
-  return false;
+  return true;
 }
 
 // Recovery reads log chunks from end to end, and would else take a fault for each few pages.

@@ -57,7 +57,7 @@ void RegionMapping::LimitTo(uint64_t max_size) {
   CHECK_GT(max_size, 0u);
   // relaxed: as in max_size
   max_size_.store(std::min(this->max_size(), max_size), std::memory_order_relaxed);
-  addresses_ = std::min(addresses_, this->max_size());
+  addresses_ = std::min(addresses_.load(), this->max_size());
 }
 
 // A range of its own, or its part of the one that it was given.
@@ -132,7 +132,7 @@ Status RegionMapping::MapPages(uint64_t offset, uint64_t size) {
 // pages are taken by storing, not by mapping.
 Status RegionMapping::Map(uint64_t size) {
   CHECK_LE(size, addresses_);
-  return MapPages(0, file_.kind() == RegionKind::kHugetlbfs ? size : addresses_);
+  return MapPages(0, file_.kind() == RegionKind::kHugetlbfs ? size : addresses_.load());
 }
 
 Status RegionMapping::MapStored(uint64_t offset, uint64_t size) {

@@ -99,7 +99,7 @@ class RegionMapping {
   RegionPlace place_;
   char* base_ = nullptr;
   std::atomic<uint64_t> max_size_{0};
-  uint64_t addresses_ = 0;  // bytes of the range that are its own
+  std::atomic<uint64_t> addresses_{0};  // bytes of the range that are its own
   std::atomic<bool> out_of_addresses_{false};
 };
 
