@@ -21,7 +21,7 @@ def sleep_on(cpu, seconds, lines):
     os.sched_setaffinity(0, [cpu])
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     due = time.monotonic()
-    for second in range(1, seconds + 1):
+    for _ in range(seconds):
         end, latest = due + 1, 0.0
         while due < end:
             time.sleep(max(0.0, due - time.monotonic()))
@@ -51,7 +51,7 @@ def start(cpu, seconds):
 def main():
     if len(sys.argv) > 2 or len(sys.argv) == 2 and not (sys.argv[1].isdigit() and int(sys.argv[1]) > 0):
         sys.exit(__doc__)
-    seconds = int(sys.argv[1]) if len(sys.argv) == 2 else sys.maxsize - 1
+    seconds = int(sys.argv[1]) if len(sys.argv) == 2 else sys.maxsize
     cpus = sorted(os.sched_getaffinity(0))
     sleepers = [start(cpu, seconds) for cpu in cpus]
     print("time," + ",".join(f"cpu{cpu}_late_us" for cpu in cpus), flush=True)

@@ -84,7 +84,7 @@ expect_error_part "is not empty"
 # What plants.sh would plant fits into the sources. Without patch, which it needs, it is not asked.
 for plant in "$MIODB_ROOT"/tests/claims/plants/*.patch; do
   command -v patch >/dev/null || break
-  expect "$(basename "$plant") applies" patch --dry-run --directory="$MIODB_ROOT" -s -p1 --input="$plant"
+  expect "$(basename "$plant") applies" patch --dry-run --fuzz=0 --directory="$MIODB_ROOT" -s -p1 --input="$plant"
 done
 
 # Ctrl-C ends the program that runs, and leaves a report.
