@@ -27,10 +27,7 @@
 //
 // A part knows those above it that its constructor names, and none knows this object.
 //
-// Locks, in the order in which they may be taken: region_mutex_, or FamilyHandles'; the database's mutex (control.h);
-// then one of SnapshotList's, ReadStates', BlockPool's, Persist's, FileLog's, PoolSpace's grow_mutex_; then PoolSpace's
-// mutex_. StoreKeeper's is taken without the database's mutex, and nothing under it. Readers take none of them, except
-// where read_state.h says so.
+// Locks: docs/reference.md, "Locks", has all of them and the order in which they may be taken.
 
 #ifndef MIODB_SRC_DB_DB_IMPL_H_
 #define MIODB_SRC_DB_DB_IMPL_H_

@@ -1,7 +1,7 @@
 // What a read looks at: memtables and version of one moment, and the way to pin it without a lock.
 //
 // ReadStates::Pin protects the current state for the length of a call with a hazard pointer in a slot of the calling
-// thread: two stores and two loads, no shared cache line is written. ReadState::Ref keeps a pinned state for longer
+// thread: two stores and two loads, no shared cache line is written. ReadStates::Ref keeps a pinned state for longer
 // (iterators, pinned slices).
 //
 // Why a pinned state is not freed: a reader stores the pointer into its slot and then looks whether it still is the
