@@ -3,13 +3,17 @@
 
   tools/checks/check_house.py               compare with house.txt
   tools/checks/check_house.py --update      record the figures of this tree
-  tools/checks/check_house.py --list        print every class, and the longest functions, besides
+  tools/checks/check_house.py --list        print besides every class, the longest functions, and the comment sentences
+                                            that are hollow or open with an empty word
   tools/checks/check_house.py --self-test   prove on a small made-up tree that each figure is counted, and can fail
 
-The figures are of the engine: src, pmtable, compaction; those of options also of the programs. Text is counted, not what
-a compiler sees: a statement of a class is a function if it has parentheses besides those of annotations, template
-arguments and initial values. Comment lines are in percent of the lines that are not blank, which lines of code are not
-either.
+The figures are of the engine: src, pmtable, compaction; those of options also of the programs, those of English also of
+include/miodb. Text is counted, not what a compiler sees: a statement of a class is a function if it has parentheses
+besides those of annotations, template arguments and initial values.
+
+English is counted in the sentences of lines that are nothing but a // comment. A sentence with an empty opening begins
+with a word that names nothing (EMPTY). A hollow sentence has HOLLOW_WORDS words or more, and half of them are such words
+or others that carry no meaning (WEAK). Sentences of fewer than SENTENCE_WORDS words are headings and are left out.
 """
 
 import os
@@ -32,7 +36,14 @@ ANNOTATION = re.compile(r'\b(GUARDED_BY|PT_GUARDED_BY|REQUIRES|EXCLUDES|ACQUIRE|
 SAMPLE_OPTIONS = ('compaction_readahead_size', 'lazy_copy_limit')
 OPTION_FILES = re.compile(r'(?!include/miodb/c\.h|src/c_api/|benchmarks/common/engines/rocksdb_engine\.cc)'
                           r'(include/miodb|src|pmtable|compaction|benchmarks|ycsbc)/')
-LARGER_IS_BETTER = {'assertions per 100 functions', 'comment lines in percent'}
+LARGER_IS_BETTER = {'assertions per 100 functions'}
+EMPTY = frozenset('what those that which one ones it its of others other none such whatever whoever who whose these '
+                  'both'.split())
+WEAK = EMPTY | frozenset('is are was were be has have had do does not no any some all as so than there they them'.split())
+SENTENCE_WORDS, HOLLOW_WORDS = 4, 11
+COMMENT_LINE = re.compile(r'\s*//+ ?(.*)$')
+SENTENCE_END = re.compile(r'(?<=[.!?:])\s+(?=[A-Z(`])')
+ENGLISH_WORD = re.compile(r"[A-Za-z_]+(?:'[a-z]+)?|\d[\d.]*")
 
 
 def strip(text, keep_comments=False):
@@ -161,10 +172,28 @@ def filled_lines(text):
     return sum(bool(line.strip()) for line in text.splitlines())
 
 
-def comment_lines(text):
-    """Lines that have nothing but a comment, of C (which c.h has) or of C++."""
-    return sum(filled_lines(match.group(0))
-               for match in re.finditer(r'^[ \t]*(//[^\n]*|/\*.*?\*/[ \t]*$)', text, flags=re.M | re.S))
+def sentences(text):
+    """(first line of its comment, words) of each sentence in the comments of a C++ file."""
+    first, block = 0, []
+    for number, line in enumerate(text.splitlines() + [''], 1):
+        match = COMMENT_LINE.match(line)
+        if match and not line.lstrip().startswith('// ----'):
+            first = first if block else number
+            block.append(match.group(1).strip())
+            continue
+        for sentence in SENTENCE_END.split(' '.join(block)):
+            words = ENGLISH_WORD.findall(sentence)
+            if len(words) >= SENTENCE_WORDS:
+                yield first, words
+        block = []
+
+
+def has_empty_opening(words):
+    return words[0].lower() in EMPTY
+
+
+def is_hollow(words):
+    return len(words) >= HOLLOW_WORDS and 2 * sum(word.lower() in WEAK for word in words) >= len(words)
 
 
 def percent(part, whole):
@@ -174,7 +203,7 @@ def percent(part, whole):
 def measure(root, report=None):
     """Figure -> value."""
     asserted = {figure: [0, 0] for figure in ASSERTED}
-    comments = {'include/miodb': [0, 0], 'engine .cc': [0, 0]}
+    english = {'include/miodb': [0, 0, 0], 'engine': [0, 0, 0]}  # sentences, empty openings, hollow ones
     result = {'DBImpl: members': 0, 'DBImpl: functions': 0, 'DBImpl: members under its mutex': 0,
               'DBImpl: booleans': 0}
     most_members = most_functions = code = 0
@@ -186,11 +215,13 @@ def measure(root, report=None):
             continue
         with open(os.path.join(root, path), encoding='utf-8') as file:
             text = file.read()
-        kind = 'include/miodb' if is_public else 'engine .cc' if path.endswith('.cc') else None
         lines = text.splitlines()
-        if kind:
-            comments[kind][0] += comment_lines(text)
-            comments[kind][1] += filled_lines(text)
+        counts = english['include/miodb' if is_public else 'engine']
+        for first, words in sentences(text):
+            empty, hollow = has_empty_opening(words), is_hollow(words)
+            counts[0], counts[1], counts[2] = counts[0] + 1, counts[1] + empty, counts[2] + hollow
+            if report is not None and (empty or hollow):
+                report.append('%s: %s:%d: %s' % ('hollow' if hollow else 'empty', path, first, ' '.join(words)))
         if is_public:
             continue
         plain = strip(text)
@@ -222,8 +253,9 @@ def measure(root, report=None):
     result['longest function'], result['longest file'] = longest_function[0], longest_file[0]
     for group, (count, number) in asserted.items():
         result['assertions per 100 functions: ' + group] = percent(count, number)
-    for group, (count, number) in comments.items():
-        result['comment lines in percent: ' + group] = percent(count, number)
+    for group, (number, empty, hollow) in english.items():
+        result['empty openings in percent: ' + group] = -(-100 * empty // max(number, 1))  # rounded up
+        result['hollow sentences: ' + group] = hollow
     if report is not None:
         report.append('longest: %s, %s' % (longest_function[1], longest_file[1]))
     if code == 0:
@@ -251,7 +283,8 @@ def compare(figures, recorded):
 
 def self_test():
     files = {
-        'include/miodb/db.h': '// One.\n// Two.\nclass DB {};\n\n',
+        'include/miodb/db.h': '// A database of keys and values. What it has is kept,\n// as long as needed.\nclass DB {};\n'
+                              '// It is\n// Not a sentence. Those of others are what none of it has, which they are not.\n',
         'src/db/db_impl.h': '#include "miodb/db.h"\n#include "src/db/part.h"\n' + '''
 class DBImpl final : public DB {
  public:
@@ -271,7 +304,8 @@ class DBImpl final : public DB {
 };
 ''',
         'src/db/part.h': 'struct Part {\n  int x, y;\n  int z{3};\n};\n',
-        'pmtable/a.cc': '// A comment.\n\nint F(int a) {\n  CHECK_GT(a, 0);\n  DCHECK(a < 9);\n  return a;\n}\n'
+        'pmtable/a.cc': '// ---- What has no sentence here\n\n// Of F: "those are counted". It counts too.\n'
+                        'int F(int a) {\n  CHECK_GT(a, 0);\n  DCHECK(a < 9);\n  return a;\n}\n'
                         'void G() {}\n',
         'src/c_api/types.h': 'lazy_copy_limit\n',
         'include/miodb/options.h': '// An option.\nint lazy_copy_limit;\n',
@@ -282,7 +316,8 @@ class DBImpl final : public DB {
                 'DBImpl: booleans': 1, 'any other class: members': 2, 'headers that db_impl.h pulls in': 2,
                 'files of an option: lazy_copy_limit': 2, 'files of an option: compaction_readahead_size': 0,
                 'longest function': 5, 'assertions per 100 functions: core': 100,
-                'comment lines in percent: include/miodb': 55, 'comment lines in percent: engine .cc': 14}
+                'empty openings in percent: include/miodb': 75, 'hollow sentences: include/miodb': 1,
+                'empty openings in percent: engine': 100, 'hollow sentences: engine': 0}
     with tempfile.TemporaryDirectory() as root:
         for path, text in files.items():
             os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
