@@ -37,10 +37,30 @@ take_option() {
   option_words=2
 }
 
-# Makes Ctrl-C and termination run the exit handlers and end with the usual codes.
+# Makes Ctrl-C and termination run the exit handlers and end with the usual codes, once the command that runs has ended: bash
+# looks at signals only then. A command that is run by "attended" is ended first.
+attended_child=
 exit_on_signals() {
-  trap 'exit 130' INT
-  trap 'exit 143' TERM
+  trap 'end_attended; exit 130' INT
+  trap 'end_attended; exit 143' TERM
+}
+
+# attended COMMAND...: runs a program, as the last part of a script that may be killed. It is ended with the script.
+attended() {
+  local status=0
+  "$@" <&0 &
+  attended_child=$!
+  wait "$attended_child" || status=$?
+  attended_child=
+  return "$status"
+}
+
+# Terminates the attended program, and waits for it.
+end_attended() {
+  if [[ -n $attended_child ]]; then
+    kill "$attended_child" 2>/dev/null || true
+    wait "$attended_child" || true
+  fi
 }
 
 # is_whole_number WORD

@@ -57,12 +57,12 @@ fi
 mkdir -p "$work"
 cd "$MIODB_ROOT/bindings/kafka-streams/demo"
 say "building"
-"${maven[@]}" -f reactor.xml "-Dmiodb.build=$MIODB_ROOT/build" compile >"$work/build.log" 2>&1 ||
+attended "${maven[@]}" -f reactor.xml "-Dmiodb.build=$MIODB_ROOT/build" compile >"$work/build.log" 2>&1 ||
   die "the build failed: $(tail -n 20 "$work/build.log")"
 java=(java -Ddemo.log=error -Xmx512m -XX:+UseSerialGC -cp "target/classes:$(<target/classpath)")
 if ((compare > 0)); then
-  "${java[@]}" org.miodb.kafka.demo.Compare "work=$work" "rounds=$compare" "items=$items" "baskets=$((items / 10))"
+  attended "${java[@]}" org.miodb.kafka.demo.Compare "work=$work" "rounds=$compare" "items=$items" "baskets=$((items / 10))"
   exit 0
 fi
-"${java[@]}" org.miodb.kafka.demo.Demo "work=$work" "store=$store" "kill=$kill" "orders=$orders" "rate=$rate" \
+attended "${java[@]}" org.miodb.kafka.demo.Demo "work=$work" "store=$store" "kill=$kill" "orders=$orders" "rate=$rate" \
   "port=$port" "stay=$stay"
