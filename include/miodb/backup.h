@@ -15,8 +15,8 @@
 // process: others are an IOError that says so. Verifying and restoring may go on beside an adding, not beside a
 // deletion.
 //
-// What a crash leaves: the generations that there were, and what the call was about as a whole or not at all. What was
-// copied when the making of a generation was cut off is used by the next one.
+// After a crash: the generations that there were, and what the call was about as a whole or not at all. If the
+// making of a generation was cut off, the next generation uses the blocks that were copied.
 //
 // Errors: InvalidArgument for a folder that is no backup or another database's, NotFound for a generation that is not
 // there, Corruption naming the file for what is damaged, IOError from the file system.
@@ -36,11 +36,13 @@
 namespace miodb {
 
 struct BackupOptions {
-  // Of what is written; 0: as fast as it goes. While a generation is made, what it has stays in the pool.
+  // The rate at which the backup is written; 0: as fast as it goes. While a generation is made, its content stays in
+  // the pool.
   uint64_t bytes_per_second = 0;
 
-  // Told, by the calling thread and many times a second, how many bytes are done of how many. What is shared counts
-  // like what is copied. False ends the call with an IOError: what was copied stays, and the next call uses it.
+  // Told, by the calling thread and many times a second, how many bytes are done of how many. Bytes that older
+  // generations share count like bytes that are copied. False ends the call with an IOError: the copied bytes stay, and
+  // the next call uses them.
   std::function<bool(uint64_t done, uint64_t all)> progress;
 };
 

@@ -1,11 +1,11 @@
 // A map from keys to values with a capacity: when it is full it lets go of entries to make room for new ones.
 //
 // A database with an SSD tier keeps blocks and records of its table files in one (Options::block_cache), by their
-// bytes. Tables in the pool need none: they are read where they are. One cache may serve several databases, and the
+// bytes. Tables in the pool need none: they are read where they are. A cache may serve several databases, and the
 // program's own entries beside them, if every user puts a number from NewId() in front of its keys.
 //
-// What an entry weighs against the capacity is its charge, in any unit as long as it is always the same: bytes, or 1
-// for each entry. The memory that the cache itself needs for an entry and its key is not counted.
+// An entry counts against the capacity by its charge, in any unit as long as it is always the same: bytes, or 1 for
+// each entry. The memory that the cache itself needs for an entry and its key is not counted.
 //
 //   const uint64_t id = cache->NewId();   // once, for keys of this kind
 //   std::string key(reinterpret_cast<const char*>(&id), sizeof(id));
@@ -17,13 +17,13 @@
 //
 // A derived class may have another policy. The library relies only on what is said of each call here.
 //
-// What a crash leaves: nothing, a cache is in memory alone.
+// After a crash: nothing, a cache is in memory alone.
 //
 // Threads: every method may be called from any number of threads at once.
 //
-// Ownership: the cache copies the key and takes over the value, which it gives to the deleter passed with it. That
-// happens once the entry is out of the cache and no handle to it is left. A handle is what Insert and Lookup return;
-// while it is not released, the value stays. All handles must be released before the cache is deleted.
+// Ownership: the cache copies the key and takes over the value, which it gives to the deleter passed with it. The
+// deleter is called once the entry is out of the cache and no handle to it is left. A handle is what Insert and Lookup
+// return; while it is not released, the value stays. All handles must be released before the cache is deleted.
 //
 // A deleter may be called from any thread that uses the cache, inside Insert, Release, Erase, Prune and the
 // destructor, with no lock of the cache held: it may use the cache itself. The key that it is given lives during the
@@ -45,11 +45,11 @@ namespace miodb {
 
 class Cache;
 
-// A cache with the given capacity, in units of charge, that lets go of what was not used for the longest time. It is
-// split into 16 parts with a lock and a sixteenth of the capacity each, so the order of use holds within a part, and
-// a single entry heavier than a sixteenth is dropped as soon as it is released, and everything in its part that nobody
-// uses with it. With capacity 0 nothing is kept: Insert returns a handle that is good until it is released, and Lookup
-// finds nothing. The caller deletes the cache, after all databases that use it.
+// A cache with the given capacity, in units of charge, that lets go of what was not used for the longest time. The
+// cache is split into 16 parts with a lock and a sixteenth of the capacity each, so the order of use holds within a
+// part. An entry heavier than a sixteenth is dropped as soon as it is released, together with all entries of its part
+// that nobody uses. With capacity 0 nothing is kept: Insert returns a handle that is good until it is released, and
+// Lookup finds nothing. The caller deletes the cache, after all databases that use it.
 //
 // Entries in use are never let go of and count as well, so while much is in use the charges may be above the capacity.
 MIODB_EXPORT Cache* NewLRUCache(size_t capacity);
@@ -69,9 +69,9 @@ class MIODB_EXPORT Cache {
   struct Handle {};
 
   // Adds an entry, in place of one with the same key, and lets go of others if the charges are now above capacity.
-  // Returns a handle to the entry, never nullptr, for the caller to release. Whoever still holds the entry that was
-  // replaced keeps it, with its own value. The value may be null; two threads that insert one key at once both get
-  // their own entry, and the later one is found from then on.
+  // Returns a handle to the entry, never nullptr, for the caller to release. A handle to the replaced entry stays good,
+  // with the value of that entry. The value may be null; two threads that insert one key at once both get their own
+  // entry, and the later one is found from then on.
   virtual Handle* Insert(const Slice& key, void* value, size_t charge,
                          void (*deleter)(const Slice& key, void* value)) = 0;
 
@@ -87,12 +87,12 @@ class MIODB_EXPORT Cache {
   // not released.
   virtual void* Value(Handle* handle) = 0;
 
-  // Takes the entry of this key, if any, out of the cache: nobody finds it any more. Its value lives on until the last
+  // Takes the entry of this key, if any, out of the cache: nobody finds it any more. The value lives on until the last
   // handle is released.
   virtual void Erase(const Slice& key) = 0;
 
   // A number that no earlier call on this cache returned. Users that share a cache put it in front of their keys to
-  // keep them apart. It means nothing to another cache, or to the same one in another process.
+  // keep them apart. The number means nothing to another cache, or in another process.
   virtual uint64_t NewId() = 0;
 
   // Lets go of every entry without a handle, for programs that need the memory now. The default does nothing.

@@ -20,10 +20,9 @@
 //
 //   status = db->DropColumnFamily(index);
 //
-// What they are: all families of a database share its log, memtables, levels and options, and a family is a range of
-// keys there. So families cost nothing until they are used, a write to ten of them costs what one costs, and there is
-// nothing to tune for each. A key takes 12 bytes more than in the default family, and may be 12 bytes shorter than 16
-// MiB.
+// All families of a database share its log, memtables, levels and options, and a family is a range of keys there. So
+// families cost nothing until they are used, a write to ten of them costs what one costs, and there is nothing to tune
+// for each. A key takes 12 bytes more than in the default family, and may be 12 bytes shorter than 16 MiB.
 //
 // When to use one: for keys that are walked, counted or dropped by themselves, such as an index, or the data of one
 // tenant or one day. When not: to give data other options, another merge operator or a memtable of its own, which a
@@ -34,15 +33,17 @@
 //
 // Order: that of the bytes, in every family but the default one, which has the database's comparator.
 //
-// The default family: what the calls without a handle read and write. It has the name "default", cannot be dropped, and
-// loses one thing to the others: once a database has had a family, keys of the default one that begin with eight bytes
-// (0xff, "MioFam", 0xf5) are refused with InvalidArgument when they are written, and are not there when they are read.
+// The default family: what the calls without a handle read and write. This family has the name "default" and cannot be
+// dropped. The other families take some keys from it: once a database has had a family, keys of the default one that
+// begin with eight bytes (0xff, "MioFam", 0xf5) are refused with InvalidArgument when they are written, and are not
+// there when they are read.
 //
 // Threads: as DB. Ownership: a handle belongs to the database and lives as long as it is open, also that of a family
-// that was dropped. It serves no other database.
+// that was dropped. A handle serves no other database.
 //
-// What a crash leaves: a family is there once CreateColumnFamily has returned OK, and gone for ever once
-// DropColumnFamily has; one of which neither has returned is there or not. A dropped family's content goes with it.
+// After a crash: a family is there once CreateColumnFamily has returned OK, and gone for ever once DropColumnFamily
+// has. If a call had not returned, the crash leaves the state before or after the call. A dropped family's content goes
+// with it.
 //
 // Snapshots, iterators and flushes are of the database: a snapshot shows all families as of one moment. Traces record
 // calls with the ids of families (miodb/trace.h). RepairDB keeps families with their names and ids.
@@ -65,11 +66,11 @@ class MIODB_EXPORT ColumnFamilyHandle {
   ColumnFamilyHandle(const ColumnFamilyHandle&) = delete;
   ColumnFamilyHandle& operator=(const ColumnFamilyHandle&) = delete;
 
-  // The name that it was made with. It lives as long as the handle, and may be given to another family once this one
-  // was dropped.
+  // The name that it was made with. The string lives as long as the handle. Once this family was dropped, another
+  // family may get the name.
   virtual const std::string& GetName() const = 0;
 
-  // 0 is the default family. Others get numbers from 1 up, and no number is given twice in a database.
+  // 0 is the default family. Other families get numbers from 1 up, and no number is given twice in a database.
   virtual uint32_t GetID() const = 0;
 
  protected:

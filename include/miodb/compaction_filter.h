@@ -11,23 +11,23 @@
 //   };
 //
 // When it is asked: only about records that are touched anyway, since most merges move indexes and read no record.
-// These are the records that lazy copies, settling and quiet merges copy into the repository (small ones: options.h has
-// the limit), those that garbage collection moves, in whatever level, and all that drains and compactions of the SSD
-// tier write. A large record, and a table that is moved as it is, may never be asked about; another may be asked about
-// several times. A flush asks about none. So a filter is for what may stay longer without harm: for what has to be gone
-// at a time there are lifetimes (lifetime.h).
+// The filter is asked about small records (options.h has the limit) that lazy copies, settling and quiet merges copy
+// into the repository, about records that garbage collection moves, in whatever level, and about all records that
+// drains and compactions of the SSD tier write. A large record, and a table that is moved as it is, may never be asked
+// about; another may be asked about several times. A flush asks about none. So a filter is for what may stay longer
+// without harm: for what has to be gone at a time there are lifetimes (lifetime.h).
 //
 // About what: the newest version of a key, if no snapshot sees it; an operand of Merge that is not folded, or what
 // operands were folded into, as what it then is. Never about deletions, nor about values whose lifetime is over.
 //
-// What reads see: a removal or change is as if it had been written when the record was, from the moment on at which the
-// job is installed; so reads of a snapshot that was made while it ran change with that. A job that fails, or that a
-// crash cuts off, has changed nothing, and is done anew. With a volatile pool a crash may bring back what was removed
-// since the log was last cut, until the filter is asked again.
+// Reads see a removal or a change from the moment on at which the job is installed, and then as if the record had been
+// written that way. So reads of a snapshot that was made while the job ran change at that moment. A job that fails, or
+// that a crash cuts off, has changed nothing, and is done anew. With a volatile pool a crash may bring back what was
+// removed since the log was last cut, until the filter is asked again.
 //
-// Threads: several background threads may ask at once. None may call the database. A slow filter slows merges down, and
-// so writers. Ownership: it stays its maker's and outlives the database. Slices live for the call. Nothing may be
-// thrown.
+// Threads: several background threads may ask at once. A filter must not call the database. A slow filter slows merges
+// down, and so writers. Ownership: it stays its maker's and outlives the database. Slices live for the call. Nothing
+// may be thrown.
 //
 // A database does not know filters: another open may have another one or none.
 
@@ -54,8 +54,8 @@ class MIODB_EXPORT CompactionFilter {
     // The key is gone as if it had been deleted; of an operand that alone. A key that is removed so must not be
     // deleted by SingleDelete as well (db.h).
     kRemove,
-    // *new_value takes the place of the value or operand. A lifetime stays as it is. One that is larger than values may
-    // be (db.h) is not taken.
+    // *new_value takes the place of the value or operand. The lifetime stays as it is. If *new_value is larger than a
+    // value may be (db.h), the record keeps its old value.
     kChangeValue,
   };
 

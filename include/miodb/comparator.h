@@ -63,7 +63,7 @@ class MIODB_EXPORT Comparator {
 };
 
 // The order of keys as strings of unsigned bytes, the default. Lives until the process ends; do not delete it.
-// Its name is "leveldb.BytewiseComparator", LevelDB's, because it is the same order. The empty key is the first one; a
+// The name is LevelDB's, "leveldb.BytewiseComparator", because the order is the same. The empty key is the first one; a
 // key comes before all that begin with it. Only this very object gets the fast paths, not another one with the same
 // order.
 MIODB_EXPORT const Comparator* BytewiseComparator();

@@ -7,7 +7,7 @@
 // Ownership: DB::Open hands the caller a DB to delete. Iterators must be deleted, snapshots released and pinned
 // slices reset before the DB is. Strings and slices passed in need to live only for the call.
 //
-// What a crash leaves: the state after some prefix of the writes in the order in which the database sequenced them.
+// After a crash: the state after some prefix of the writes in the order in which the database sequenced them.
 // With log_mode kLogPmem the prefix holds every write that returned OK if only the process died, and on persistent
 // memory also if the machine lost power; in kPersistFile it then holds every write up to the last one made with
 // sync. A WriteBatch is there as a whole or not at all.
@@ -54,8 +54,9 @@ class TraceWriter;
 class UpdateIterator;
 class WriteBatch;
 
-// A state of the database that reads can be made against. Immutable, usable by any thread at once. It is a sequence
-// that the database keeps the versions for, and costs next to nothing by itself.
+// A state of the database that reads can be made against. Immutable, usable by any thread at once. A snapshot is a
+// sequence number, and the database keeps the versions that this sequence sees. The object itself costs next to
+// nothing.
 class MIODB_EXPORT Snapshot {
  public:
   // The number of the last update that it sees: a later snapshot has a greater one, if anything was written between.
@@ -119,9 +120,9 @@ class MIODB_EXPORT DB {
   // directory: whoever reads needs permission to write that file, and to read all others. By cutting that file off such
   // a program can end the writer's process.
   //
-  // What reads see is the database as it was at some moment, with whole batches, and never an earlier one than reads
-  // before saw. It is some milliseconds old at most; Refresh brings it up to date. An iterator goes on with what it
-  // saw when it was made. GetSnapshot returns nullptr: what a sequence needs is the writer's to keep.
+  // Reads see the database as it was at some moment, with whole batches; a later read never sees an earlier moment.
+  // This moment is some milliseconds old at most; Refresh brings the reader up to date. An iterator keeps the moment at
+  // which it was made. GetSnapshot returns nullptr: what a sequence needs is the writer's to keep.
   //
   // A writer waits for no reader unless space is short: what one still looks at, an open iterator or a pinned value
   // above all, is used again only later. A reader that dies keeps nothing. When the writer dies or closes, readers go
@@ -133,8 +134,9 @@ class MIODB_EXPORT DB {
   // time proportional to the number of tables and to the part of the log that is in no full chunk.
   static Status OpenReader(const Options& options, const std::string& name, DB** dbptr);
 
-  // Of a reader: what is seen from now on is what the database has now. Errors as of OpenReader; then reads fail with
-  // the same until a look succeeds. Of other databases OK: they always see what there is.
+  // Brings a reader up to date: reads from now on see what the database has now. Errors are those of OpenReader; reads
+  // then fail with the same error until a look succeeds. A DB that is no reader returns OK, because it always sees the
+  // current content.
   virtual Status Refresh();
 
   DB() = default;
@@ -154,8 +156,8 @@ class MIODB_EXPORT DB {
   virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) = 0;
 
   // Removes key. Removing a key that is not there is not an error, and not found out: a delete is a write like any
-  // other, with the same errors. In a full pool it may use space that puts may not. What it hides is free when merges
-  // have met it.
+  // other, with the same errors. In a full pool it may use space that puts may not. The space of the values that a
+  // delete hides is free once merges have met the delete.
   virtual Status Delete(const WriteOptions& options, const Slice& key) = 0;
 
   // Merges operand into the value of key, as Options::merge_operator does it when the key is read (merge_operator.h):
@@ -188,10 +190,10 @@ class MIODB_EXPORT DB {
   // nothing else is written, by whatever call. Busy, naming the key, if one was, and nothing is written then; else as
   // Write; InvalidArgument also for a key of a family that was dropped. An empty batch only looks. Takes a get for each
   // key; other writers wait only while what was written since those gets is looked through, mostly in the memtable.
-  // What OptimisticTransaction commits with (optimistic_transaction.h).
-  // A change is found if a snapshot at or before the key's sequence is held; without one, merges may have dropped a
-  // deletion together with all that it hid. A put and the single deletion that removed it may go unseen in any case:
-  // the key has again what it had. A deletion of a range is a change of every key in it. Not LevelDB's.
+  // OptimisticTransaction commits with this call (optimistic_transaction.h). A change is found if a snapshot at or
+  // before the key's sequence is held; without one, merges may have dropped a deletion together with all that it hid. A
+  // put and the single deletion that removed it may go unseen in any case: the key has again what it had. A deletion of
+  // a range is a change of every key in it. Not LevelDB's.
   virtual Status WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys);
 
   // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged, and so does every other
@@ -213,8 +215,8 @@ class MIODB_EXPORT DB {
   virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                        std::vector<std::string>* values);
 
-  // The same without copies: each value that was found is pinned as Get with a PinnableSlice pins it. What *values held
-  // before is let go of. The default reads each key by Get. Not LevelDB's.
+  // The same without copies: each value that was found is pinned as Get with a PinnableSlice pins it. Pins that *values
+  // held before are released. The default reads each key by Get. Not LevelDB's.
   virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                        std::vector<PinnableSlice>* values);
 
@@ -231,8 +233,9 @@ class MIODB_EXPORT DB {
   virtual Iterator* NewIterator(const ReadOptions& options) = 0;
 
   // A handle to the current state, for reads that are to see one moment together. The caller releases it with
-  // ReleaseSnapshot. nullptr if there is no memory for one. It does not outlive the process. While it is held, merges
-  // keep every version that it can see, and tombstones that it needs: a pool that is overwritten meanwhile fills up.
+  // ReleaseSnapshot. nullptr if there is no memory for one. A snapshot does not outlive the process. While a snapshot
+  // is held, merges keep every version that it can see, and tombstones that it needs: a pool that is overwritten
+  // meanwhile fills up.
   virtual const Snapshot* GetSnapshot() = 0;
 
   // Releases a snapshot obtained from this database; it must not be used again. nullptr is allowed.
@@ -271,15 +274,17 @@ class MIODB_EXPORT DB {
   // Versions and deletions that are not compacted yet count as well. Takes time in proportion to what memtables have.
   virtual void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) = 0;
 
-  // Moves all that lies in [*begin, *end] from memory and all levels into the repository, drops what no snapshot
-  // sees and collects garbage; returns when that is done. nullptr is before the first or after the last key. Tables are
-  // merged as a whole, so keys outside of the range are moved as well.
+  // Moves all records from memory and from all levels of the pool into the repository, whatever the range, drops
+  // versions that no snapshot sees, and collects garbage. In the SSD tier it moves the tombstones of [*begin, *end]
+  // down until they hide nothing. Returns when all of that is done. nullptr is before the first or after the last key;
+  // a range whose end is before its begin does nothing.
   virtual void CompactRange(const Slice* begin, const Slice* end) = 0;
 
   // The rest is not LevelDB's.
 
-  // Flushes the memtable and returns when its table is installed. What was written before is durable then, as far as
-  // the pool is; with a volatile pool in front of an SSD tier, because its log is synced.
+  // Flushes the memtable and returns when its table is installed. Writes from before the call are durable then, as far
+  // as the pool is durable. With a volatile pool in front of an SSD tier they are durable because the call syncs the
+  // log.
   virtual Status Flush();
 
   // Flushes, merges everything into the repository, collects garbage, and returns when nothing of that is left to do.
@@ -287,7 +292,7 @@ class MIODB_EXPORT DB {
   virtual Status WaitForIdle();
 
   // Has WaitForIdle and CompactRange return soon, in whatever threads they wait, and later calls of them at once;
-  // WaitForIdle returns IOError then. What was due goes on in the background, until the database is deleted. For
+  // WaitForIdle returns IOError then. Work that was due goes on in the background, until the database is deleted. For
   // programs that were told to end.
   virtual void StopWaiting();
 
@@ -308,13 +313,13 @@ class MIODB_EXPORT DB {
   //
   // The first family of a database with another comparator than the bytewise one is made after a look at all keys, and
   // so takes time in proportion to what there is; all others take one record of the manifest. *family is nullptr on
-  // failure. What a crash leaves: the family or none. Any thread may call it; calls wait for each other.
+  // failure. After a crash: the family or none. Any thread may call it; calls wait for each other.
   virtual Status CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family);
 
   // The handle of a family that is there; NotFound if there is none of this name. "default" always is. The handle is
   // the same at every call, and the one that CreateColumnFamily gave. Nothing is read for it: names are in memory as
-  // long as the database is open. What is NotFound may be made by another thread meanwhile; then CreateColumnFamily is
-  // InvalidArgument, and this call finds it.
+  // long as the database is open. Another thread may make a family after this call has returned NotFound; then
+  // CreateColumnFamily returns InvalidArgument, and this call finds the family.
   virtual Status GetColumnFamily(const std::string& name, ColumnFamilyHandle** family);
 
   // Drops a family with all that is in it. When it returns OK the name is free again, calls with the handle are
@@ -329,8 +334,8 @@ class MIODB_EXPORT DB {
   // be among them or not. The names of a closed database's families shows miodb_dump (docs/tools.md).
   virtual Status ListColumnFamilies(std::vector<std::string>* names);
 
-  // The default family's handle; nullptr from a class without families. It has number 0, the name "default", and the
-  // comparator of the database. Calls with it are those without a handle.
+  // The default family's handle; nullptr from a class without families. The default family has number 0, the name
+  // "default", and the comparator of the database. Calls with it are those without a handle.
   virtual ColumnFamilyHandle* DefaultColumnFamily();
 
   // Sets the value of a key of this family. The key may be 12 bytes shorter than one of the default family, and may be
@@ -353,9 +358,9 @@ class MIODB_EXPORT DB {
   virtual Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                              const Slice& end);
 
-  // Reads a key of this family: as a copy, or without one, pinned until the slice is reset. A snapshot is of all
-  // families: what it shows of one is what that was at its moment, also of a family that was made later, which had
-  // nothing then.
+  // Reads a key of this family: as a copy, or without one, pinned until the slice is reset. A snapshot covers all
+  // column families. For each family it shows the content at the moment the snapshot was taken; a family created later
+  // is empty in it.
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value);
 
@@ -371,43 +376,44 @@ class MIODB_EXPORT DB {
                                        const std::vector<Slice>& keys, std::vector<PinnableSlice>* values);
 
   // A new iterator over the keys of this family alone, in the order of their bytes, in both directions. Bounds and
-  // targets are keys of the family; both slices of bounds are copied. It goes on over what it was made for when the
-  // family is dropped. With a handle that is refused its status says why. The caller deletes it before the database.
+  // targets are keys of the family; both slices of bounds are copied. If the family is dropped, the iterator goes on
+  // over the content that it was made for. With a handle that is refused its status says why. The caller deletes it
+  // before the database.
   virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family);
 
-  // Of this family alone: "miodb.estimate-num-keys", which counts entries, versions and deletions too, and
-  // "miodb.approximate-bytes", as GetApproximateSizes says of all its keys. Whatever else there is, is of the database:
-  // one log, one memtable and one set of levels serve all families. "miodb.column-families", with any handle or none,
-  // is a line for each family: id, name, entries and bytes.
+  // Two properties tell of this family alone: "miodb.estimate-num-keys", which counts entries, versions and deletions
+  // too, and "miodb.approximate-bytes", the result of GetApproximateSizes for all keys of the family. All other
+  // properties tell of the database, because one log, one memtable and one set of levels serve all families.
+  // "miodb.column-families", with any handle or none, is a line for each family: id, name, entries and bytes.
   virtual bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value);
 
   // Sizes of ranges of keys of this family; 0 with a handle that is refused. Without a handle, or with the default
   // family's, a range counts the default family's records alone.
   virtual void GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes);
 
-  // Compacts everything, as it does without a handle; nullptr is before the first or after the last key of the family.
-  // Does nothing with a handle that is refused.
+  // Compacts as the call without a handle does, with a range of keys of this family; nullptr is before the first or
+  // after the last key of the family. Does nothing with a handle that is refused.
   virtual void CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end);
 
   // ---- savepoints: states of the database that keep a name
   //
-  // A savepoint is the state of one moment, all column families of it. It is durable when it is made, survives crashes
-  // and closing, and stays until it is dropped. Making one costs a record of the manifest and writes no data, however
-  // much there is; writers do not wait for it. With kLogOff and kLogFile, and after an open that found log files, it
-  // waits for a flush first.
+  // A savepoint is the state of one moment, all column families of it. A savepoint is durable once CreateSavepoint has
+  // returned, survives crashes and closing, and stays until it is dropped. Making one costs a record of the manifest
+  // and writes no data, however much there is; writers do not wait for it. With kLogOff and kLogFile, and after an open
+  // that found log files, it waits for a flush first.
   //
-  // What a savepoint has stays in the pool, and on SSD, also when the database has deleted or overwritten it; so a full
+  // Records of a savepoint stay in the pool and on SSD after the database has deleted or overwritten them, so a full
   // pool may have room again when savepoints are dropped. A volatile pool's savepoints are gone when it is closed.
   // RepairDB brings back no savepoint.
 
   // Makes a savepoint of what was written before the call, and perhaps of writes of others that came first while it
   // ran: of all writes up to its sequence. InvalidArgument if there is one of this name, or if the name is empty or has
-  // more than 255 bytes; else errors as of Put. Any thread may call it; calls wait for each other. What a crash leaves:
+  // more than 255 bytes; else errors as of Put. Any thread may call it; calls wait for each other. After a crash:
   // the savepoint or none.
   virtual Status CreateSavepoint(const Slice& name);
 
-  // Drops it; NotFound if there is none. What it alone has kept is free when nobody reads it any more. Views of it that
-  // are open go on. What a crash leaves: the savepoint or none.
+  // Drops a savepoint; NotFound if there is none of this name. The space that this savepoint alone has kept is free
+  // once nobody reads it any more. Open views of the savepoint go on. After a crash: the savepoint or none.
   virtual Status DropSavepoint(const Slice& name);
 
   // Stores what there is of savepoints, the oldest first.
@@ -415,15 +421,15 @@ class MIODB_EXPORT DB {
 
   // Opens a savepoint beside the database, for reading: *view has all calls of DB that read, and NotSupported for all
   // that write. The caller deletes it, before the database. NotFound if there is none of this name. Reading may be done
-  // by any number of threads. Its time and DRAM are those of an index over what the memtables had.
+  // by any number of threads. The call takes the time and the DRAM of an index over the records that the memtables had.
   virtual Status OpenSavepoint(const Slice& name, DB** view);
 
   // Writes the database as it is into another directory, as a database of its own, while everything goes on: a backup,
   // or something to try out. The copy has what was written before the call, whole batches, and of what others write
-  // meanwhile all up to some point; with kLogOff and kLogFile the call waits for a flush first. It is opened like any
-  // other: its pool is the file "pool" in the directory, its SSD tier is "ssd" there, and the options are those of this
-  // one with pool_path and nvm_regions empty, pool_size for what all regions had, and ssd_path naming the latter if
-  // there is one. It has no savepoints.
+  // meanwhile all up to some point; with kLogOff and kLogFile the call waits for a flush first. The copy is opened like
+  // any other database: its pool is the file "pool" in the directory, its SSD tier is "ssd" there, and the options are
+  // those of this one with pool_path and nvm_regions empty, pool_size for what all regions had, and ssd_path naming the
+  // latter if there is one. A checkpoint has no savepoints.
   //
   // The directory must not exist, and the one above it must: InvalidArgument. Until the copy is whole and durable it is
   // "<directory>.tmp". NotSupported with an Env of the user's, and with an anonymous pool that has an SSD tier; an
@@ -432,16 +438,16 @@ class MIODB_EXPORT DB {
   //
   // Costs the time to write what the pool has in use, and as much space. Files of the SSD tier are given a second name
   // where both directories are on one file system, else copied too. Writers wait no longer than for one another, but
-  // what the copy has stays in the pool until it is written. Any thread may call it, several at once. What a crash
-  // leaves: the checkpoint as a whole, or "<directory>.tmp", which the next call for the directory removes.
+  // what the copy has stays in the pool until it is written. Any thread may call it, several at once. After a
+  // crash: the checkpoint as a whole, or "<directory>.tmp", which the next call for the directory removes.
   virtual Status CreateCheckpoint(const std::string& directory);
 
   // Adds a generation to a folder of backups (backup.h), while everything goes on: what CreateCheckpoint would copy, of
-  // which it reads all and writes what the newest generation does not have. The folder is made if it is not there; the
-  // one above it must be. info: what was made; may be null. Errors as of CreateCheckpoint; InvalidArgument also for a
-  // folder that has something else in it or backups of another database, and Corruption if the record of the newest
-  // generation is damaged. Any thread may call it; a second call for the same folder is an IOError. What a crash
-  // leaves: the generation as a whole, or what the next call takes up.
+  // which it reads all and writes what the newest generation does not have. The call makes the folder if there is none,
+  // but not the folder above it. *info, which may be null, tells of the new generation. Errors as of CreateCheckpoint;
+  // InvalidArgument also for a folder that has something else in it or backups of another database, and Corruption if
+  // the record of the newest generation is damaged. Any thread may call it; a second call for the same folder is an
+  // IOError. After a crash: the generation as a whole, or what the next call takes up.
   virtual Status CreateBackup(const BackupOptions& options, const std::string& folder, BackupInfo* info);
 
   // Gives the updates from the one with this number on, as batches in their order, to follow the database with
@@ -450,15 +456,15 @@ class MIODB_EXPORT DB {
   // when there is more.
   //
   // NotFound if the log does not reach back so far any more: then the message names the oldest write that it has. How
-  // far it reaches Options::keep_log_bytes says. It survives crashes and closing; RepairDB and checkpoints keep none.
-  // InvalidArgument if the number is behind the next one. NotSupported unless log_mode is kLogPmem. Writers do not wait
-  // for it. Any thread may call it. The caller deletes the iterator before the database.
+  // far it reaches Options::keep_log_bytes says. This log survives crashes and closing; RepairDB and checkpoints keep
+  // none of it. InvalidArgument if the number is behind the next one. NotSupported unless log_mode is kLogPmem. Writers
+  // do not wait for it. Any thread may call it. The caller deletes the iterator before the database.
   virtual Status GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates);
 
-  // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
-  // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a
-  // microsecond each. Gets are recorded whether they find something or not.
-  // InvalidArgument if a trace is running or an option is out of range; what the writer returned if it fails.
+  // Records the calls made to this database from now on (miodb/trace.h). A database has at most one trace at a time.
+  // While none runs, each call pays one branch for this; while one runs, calls make their records one after the other,
+  // a few tenths of a microsecond each. Gets are recorded whether they find something or not. InvalidArgument if a
+  // trace is running or an option is out of range; what the writer returned if it fails.
   virtual Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer);
 
   // Writes the end record and closes the writer; deleting the database does, too. Returns the first error that writing
@@ -466,10 +472,10 @@ class MIODB_EXPORT DB {
   virtual Status EndTrace();
 
   // Adds a region to the pool while it is open, durably: options.h says which may be added, and what later opens need.
-  // Its space is there for whoever waits for some. InvalidArgument if there is something else at its path, if the pool
-  // has it or 12 others, if its persist mode is not the pool's, if its node cannot be had, or if no addresses are left
-  // for it, which opening the database again helps; IOError or NoSpace from the file system. On failure the pool is as
-  // before.
+  // Writers that wait for space get the space of the region. InvalidArgument if there is something else at its path, if
+  // the pool has it or 12 others, if its persist mode is not the pool's, if its node cannot be had, or if no addresses
+  // are left for it, which opening the database again helps; IOError or NoSpace from the file system. On failure the
+  // pool is as before.
   virtual Status AddRegion(const NvmRegion& region);
 };
 
@@ -481,21 +487,21 @@ MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 // Rebuilds the database in directory "name" from what can still be read of its pool: for a database that DB::Open
 // refuses with Corruption. options: as for DB::Open, with the comparator that the database was made with.
 //
-// How. Nothing of the damaged pool is changed. What can be read is written into a new pool beside it, which then takes
-// its name in one atomic step; the old one stays as "<pool>.damaged" (".damaged.2" and so on if there is one). Delete
-// it when nothing more is wanted of it. Meanwhile there must be room for both. Until the step, a crash or an error
-// leaves the database as it was, and the repair can be started again.
+// How. Nothing of the damaged pool is changed. Records that can be read are written into a new pool beside the damaged
+// pool. The new pool then takes the name in one atomic step; the old pool stays as "<pool>.damaged" (".damaged.2" and
+// so on if there is one). Delete it when nothing more is wanted of it. Meanwhile there must be room for both. Until the
+// step, a crash or an error leaves the database as it was, and the repair can be started again.
 //
 // With a volatile pool and an SSD tier the table files and the log are written anew into table files; STORE is replaced
 // in that step, and a copy of the old one stays as "STORE.damaged". The log files go, those kept in
 // archive/ too.
 //
-// What it keeps. Of every key the newest version that can be read. Batches and sequences are not kept; snapshots do not
+// Kept is the newest version of every key that can be read. Batches and sequences are not kept; snapshots do not
 // outlive a process anyway. If the manifest is whole, the tables and log chunks that it names are read; damaged leaves,
 // records and frames are left out. If it is not, the pool is searched for tables and log frames: each identifies itself
 // and is checksummed.
 //
-// What it cannot know. Each of these is reported with the range of keys or sequences that it concerns:
+// Each of these doubts is reported with the range of keys or sequences that it concerns:
 //  - The newest version of a key may have been in what is lost. Then the key has the value of an older version that
 //    is still there, also where the lost one was its deletion, or is gone.
 //  - A frame is kept or lost as a whole, so a batch is never torn by damage to the log; writes before and after a lost
@@ -505,17 +511,17 @@ MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 //    writes that a power failure had cut off may come back. Where values were made to look like log frames everywhere,
 //    the search passes over some places, so that it ends; frames behind damage may then be left out.
 //
-// What it reports. Everything left out goes to the info log and, one line each, to the file LOST in "name", which every
-// repair writes anew. Its last line counts what was kept and lost.
+// Everything left out goes to the info log and, one line each, to the file LOST in "name", which every repair writes
+// anew. The last line of LOST counts the records that were kept and lost.
 //
 // Returns OK also if something was lost: look at LOST. A folder with nothing in it, if pool, log and table files would
 // lie there, becomes an empty database. IOError if the database is open or its pool's file cannot have a second name (a
 // hard link), InvalidArgument if it does not exist, if an option is out of range, if it has another comparator, if the
 // options name other places than STORE or no ssd_path where that has one, or if it is a copy that shares a part with
 // the database it was copied from, NotSupported if the pool has another version, NoSpace if there is no room for a new
-// pool, Corruption if the file has nothing in it that could be kept. All of these leave the pool as it is. What can be
-// known before anything is written is: that there are no hard links and, without an SSD tier, that there is less room
-// than the live data take.
+// pool, Corruption if the file has nothing in it that could be kept. All of these leave the pool as it is. Before it
+// writes anything, the repair finds out whether the file system has hard links and, without an SSD tier, whether there
+// is less room than the live data take.
 MIODB_EXPORT Status RepairDB(const std::string& name, const Options& options);
 
 }  // namespace miodb

@@ -5,10 +5,10 @@
 // Open returns NotSupported. Every other file goes through the Env, so that tests and embedding programs can watch,
 // fake or redirect it. To change only some calls, derive from EnvWrapper.
 //
-// What a database asks an Env for: its directory, STORE, LOG and LOCK, log files, table files, and the marks of their
+// A database asks an Env for: its directory, STORE, LOG and LOCK, log files, table files, and the marks of their
 // folders (docs/files.md says what each is for). The pool's locks, mapping and storage are the system's; the clock and
-// the background threads of the engine are, too, so NowMicros, Schedule and StartThread are for programs and for an
-// Env that wraps another.
+// the background threads of the engine are, too, so NowMicros, Schedule and StartThread are for programs and for an Env
+// that wraps another.
 //
 // An Env that counts what a database syncs:
 //
@@ -32,13 +32,13 @@
 // On failure *result is nullptr. An Env given to a database stays the caller's and must outlive it. Strings and slices
 // passed in need to live only for the call.
 //
-// What a crash leaves: bytes survive the process from Flush on and the machine from Sync on. A name that was made, and
+// After a crash: bytes survive the process from Flush on and the machine from Sync on. A name that was made, and
 // a rename, survive the machine when the file behind it was synced, or its folder; the library syncs what it relies
 // on. An Env of one's own that says that something is durable when it is not takes from the database what db.h
 // promises.
 //
 // Errors: NotFound if a file or directory that should exist does not, NotSupported if an Env cannot do it at all,
-// IOError for the rest; the message begins with the file's name. These kinds matter: the library takes NotFound for
+// IOError for the rest; the message begins with the file's name. The kinds matter: the library takes NotFound for
 // "there is none" and every other error for "nobody knows". A function of an Env must not throw.
 //
 // Units: offsets and sizes are bytes, times microseconds.
@@ -75,12 +75,12 @@ class MIODB_EXPORT Env {
 
   virtual ~Env();
 
-  // The Env of this operating system. Belongs to the library, lives until the process ends; do not delete it. What it
-  // makes is its owner's alone: files have mode 0600 and folders 0700, whatever the umask; what exists keeps its mode.
-  // It follows symbolic links (a database does not: Options::env).
+  // The Env of this operating system. Belongs to the library, lives until the process ends; do not delete it. New files
+  // have mode 0600 and new folders 0700, whatever the umask; files that exist keep their mode. This Env follows
+  // symbolic links (a database does not: Options::env).
   //
-  // It opens only what can be read and written like a file: a FIFO is refused, and never waited for; a device may be
-  // written to and not read. A child of fork() may use it: locks that the parent holds stay the parent's alone.
+  // This Env opens only files that can be read and written as files: a FIFO is refused, and never waited for; a device
+  // may be written to and not read. A child of fork() may use it: locks that the parent holds stay the parent's alone.
   static Env* Default();
 
   // The same with another mode for what it makes. Default() is that with FileAccess::kOwner. Like it, the result is
@@ -111,16 +111,16 @@ class MIODB_EXPORT Env {
   // every caller must be prepared for: the library uses it only to sync a file that another process may have written.
   virtual Status NewAppendableFile(const std::string& fname, WritableFile** result);
 
-  // Whether a file or directory of this name exists, behind a symbolic link too. What cannot be looked at does not
-  // exist here.
+  // Whether a file or directory of this name exists, behind a symbolic link too. A name that cannot be looked at counts
+  // as not there.
   virtual bool FileExists(const std::string& fname) = 0;
 
   // Stores in *result the names, without the path, of what is in the directory, in any order. May contain "." and
-  // "..". What *result held before is gone, also on failure. NotFound if there is no such directory.
+  // "..". Names that *result held before are gone, also on failure. NotFound if there is no such directory.
   virtual Status GetChildren(const std::string& dir, std::vector<std::string>* result) = 0;
 
-  // Removes a file. Who has it open goes on using it. NotFound if there is none. An Env overrides either this or
-  // DeleteFile: by default each calls the other, so one that overrides neither calls itself without end.
+  // Removes a file. A program that has the file open goes on using it. NotFound if there is none. An Env overrides
+  // either this or DeleteFile: by default each calls the other, so one that overrides neither calls itself without end.
   virtual Status RemoveFile(const std::string& fname);
 
   // DEPRECATED: the old name of RemoveFile. Override and call that one.
@@ -137,8 +137,8 @@ class MIODB_EXPORT Env {
   // DEPRECATED: the old name of RemoveDir. Override and call that one.
   virtual Status DeleteDir(const std::string& dirname);
 
-  // Stores the size of a file in *file_size, in bytes; 0 on failure. Of a file that is being written it counts what
-  // was flushed.
+  // Stores the size of a file in *file_size, in bytes; 0 on failure. For a file that is being written, the size counts
+  // the bytes that were flushed.
   virtual Status GetFileSize(const std::string& fname, uint64_t* file_size) = 0;
 
   // Gives src the name target, in one atomic step. A file that has that name already is replaced. A crash leaves the
@@ -147,7 +147,8 @@ class MIODB_EXPORT Env {
 
   // Locks a file, which is created if need be, against other processes and other callers in this one. Does not wait:
   // IOError if someone else holds it. The lock ends with UnlockFile or with the process, however that dies, and a
-  // child of fork() does not have it. What is locked is the file, under whatever name; its content is not touched.
+  // child of fork() does not have it. The lock is on the file, under whatever name; the content of the file is not
+  // touched.
   virtual Status LockFile(const std::string& fname, FileLock** lock) = 0;
 
   // Ends a lock and deletes the FileLock, whatever is returned. The file stays, and may be removed before by whoever
@@ -174,8 +175,8 @@ class MIODB_EXPORT Env {
   // refuses what another user made there.
   virtual Status GetTestDirectory(std::string* path) = 0;
 
-  // Opens a file that takes messages, for Options::info_log. What the file holds already stays. The default Env begins
-  // each line with the time in UTC and the number of the thread, and several processes may write to one file.
+  // Opens a file that takes messages, for Options::info_log. Messages that the file holds already stay. The default Env
+  // begins each line with the time in UTC and the number of the thread, and several processes may write to one file.
   virtual Status NewLogger(const std::string& fname, Logger** result) = 0;
 
   // Microseconds since some fixed moment; never goes back. For measuring spans, not for telling the date. The moment
@@ -186,7 +187,8 @@ class MIODB_EXPORT Env {
   virtual void SleepForMicroseconds(int micros) = 0;
 };
 
-// A file read from start to end, by one thread at a time. It has a position, behind what was read or skipped last.
+// A file read from start to end, by one thread at a time. The position of the file is behind the bytes that were read
+// or skipped last.
 class MIODB_EXPORT SequentialFile {
  public:
   SequentialFile() = default;
@@ -229,8 +231,8 @@ class MIODB_EXPORT RandomAccessFile {
   virtual ~RandomAccessFile();
 
   // Reads up to n bytes from offset on. Fewer only where the file ends, and none behind its end, which is OK. *result
-  // may point into scratch[0, n), so scratch must live as long as *result is used. What was read is not verified here:
-  // the library checks the checksums of blocks where it was asked to (ReadOptions::verify_checksums).
+  // may point into scratch[0, n), so scratch must live as long as *result is used. Read verifies nothing: the library
+  // checks the checksums of blocks where it was asked to (ReadOptions::verify_checksums).
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
 
   // For reads that the library has the system do side by side (Options::multi_get_io_uring). The descriptor gives the
@@ -244,8 +246,8 @@ class MIODB_EXPORT RandomAccessFile {
 // The file need not be there whole after a crash: what was flushed may be missing at its end after loss of power, and
 // in any order what was not synced. So the formats that the library writes find their own end.
 //
-// After a failure every later call returns an error as well, for what the file then holds is not known. That a Sync
-// failed is not forgotten by the next one: the system tells nobody twice.
+// After a failure every later call returns an error as well, for what the file then holds is not known. After a failed
+// Sync the next Sync fails too, because the system reports a failure only once.
 class MIODB_EXPORT WritableFile {
  public:
   WritableFile() = default;

@@ -10,7 +10,7 @@
 //
 // Filters see the user's keys, without sequences, and one filter is made of all keys of a file.
 //
-// What a crash leaves, and damage: a filter is a part of its file and durable with it. A damaged one, or one that an
+// After a crash, and damage: a filter is a part of its file and durable with it. A damaged one, or one that an
 // unknown policy made, is not used; reads are right without it, and slower.
 //
 // Threads: every method may be called from any number of threads at once, those of drains and compactions too.
@@ -34,13 +34,13 @@ class MIODB_EXPORT FilterPolicy {
  public:
   virtual ~FilterPolicy();
 
-  // The name of the format of the filters. It is stored with them; filters of another name are not used. Whoever
-  // changes the format changes the name: read as another format, a filter would deny keys that are there. The string
-  // must live as long as the policy.
+  // The name of the format of the filters. The name is stored with the filters, and filters with another name are not
+  // used. If the format changes, change the name: read as another format, a filter would deny keys that are there. The
+  // string must live as long as the policy.
   virtual const char* Name() const = 0;
 
   // Appends to *dst a filter of keys[0, n), which come in the order of the comparator. Keys may repeat, once for each
-  // version that the file has. What *dst already holds stays as it is. The slices live during the call.
+  // version that the file has. Bytes that *dst already holds stay as they are. The slices live during the call.
   virtual void CreateFilter(const Slice* keys, int n, std::string* dst) const = 0;
 
   // "filter" is what one CreateFilter call appended. Returns true if key was among its keys: a false for one of them

@@ -13,20 +13,19 @@
 //
 // The iterator of a database shows the state of one moment, that of DB::NewIterator or of its snapshot: each key once,
 // with its newest value then; deleted keys not at all. Writes made since do not show, however long the iterator lives;
-// a new iterator, or Refresh(), is needed to see them. It reads the pool where it lies and copies only what comes from
-// table files.
+// a new iterator, or Refresh(), is needed to see them. The iterator reads records of the pool in place and copies only
+// records of table files.
 //
 // Next() and Prev() may be mixed. A change of direction costs a search in every run and level, so a walk should keep
 // its direction.
 //
 // Threads: one thread at a time, const methods included. Different iterators are independent.
 //
-// Ownership: whoever was given the iterator deletes it. What it reads from (for a database, the DB itself) must
-// outlive it. What key() and value() return belongs to the iterator and changes with its position.
+// Ownership: whoever was given the iterator deletes it. The source of the iterator (for a database, the DB itself) must
+// outlive the iterator. The bytes that key() and value() return belong to the iterator and change with its position.
 //
-// What an iterator costs others: it keeps the memtables, tables and files of its state, also those that compactions
-// have replaced since. Their space is free when the iterator is deleted, so iterators that live long make a pool look
-// full.
+// Cost to others: an iterator keeps the memtables, tables and files of its state, also those that compactions have
+// replaced since. Their space is free when the iterator is deleted, so iterators that live long make a pool look full.
 //
 // Errors: positioning never fails aloud. After an error the iterator is not Valid() and status() holds the reason; it
 // shows no pair behind damage, because another source could show what the damaged one hides. An error may stay for
@@ -98,8 +97,8 @@ class MIODB_EXPORT Iterator {
 
   // Has function(arg1, arg2) called when the iterator is destroyed, to let go of what it reads from. May be called
   // more than once; the last one registered runs first. Each one but the first takes memory, and throws std::bad_alloc
-  // without it. Of an iterator that was returned for lack of memory it is called at once: nothing is read there. The
-  // function must not throw and must not use the iterator. REQUIRES: function != nullptr.
+  // without it. If the iterator itself was returned for lack of memory, the function is called at once, because such an
+  // iterator reads nothing. The function must not throw and must not use the iterator. REQUIRES: function != nullptr.
   using CleanupFunction = void (*)(void* arg1, void* arg2);
   void RegisterCleanup(CleanupFunction function, void* arg1, void* arg2);
 
@@ -119,8 +118,8 @@ class MIODB_EXPORT Iterator {
 // The caller deletes it.
 MIODB_EXPORT Iterator* NewEmptyIterator();
 
-// An iterator over nothing whose status is the given one: what a function returns that must not return nullptr and has
-// met an error. Where there is no memory for it, its status is IOError, "out of memory". The caller deletes it.
+// An empty iterator with the given status. A function returns it if the function has met an error and must not return
+// nullptr. Without memory for this iterator the status is IOError, "out of memory". The caller deletes it.
 MIODB_EXPORT Iterator* NewErrorIterator(const Status& status);
 
 }  // namespace miodb

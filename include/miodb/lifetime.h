@@ -10,30 +10,30 @@
 // value and stays what it is: options of later opens change it for nothing that is there. A value that was written
 // without a lifetime never expires.
 //
-// What has one: values of Put and of puts in batches. An operand of Merge has none: it counts as long as its key has
+// Values of Put and of puts in batches have a lifetime. An operand of Merge has none: it counts as long as its key has
 // it, and where the value below it has expired it counts alone, as if that had been deleted. Until then such operands
 // are not folded into that value. A put over another one has its own lifetime and begins anew.
 //
 // Expiry is no removal as SingleDelete means it (db.h): a key whose value expired and that was put again has been put
 // twice.
 //
-// What reads see: a get asks the clock when it meets a value with a lifetime, MultiGet once for all its keys, an
-// iterator when it is made or refreshed, and none shows what has expired then. Puts of one batch with the same lifetime
-// expire at the same moment. A snapshot does not keep values beyond their lifetime. An iterator and a pinned slice keep
-// what they show. DB::WriteIfUnchanged finds writes that have expired too; where some went unread since, a key of which
-// there is nothing left counts as changed. Sizes of ranges and estimates count what has expired until it is dropped,
-// and a trace has no lifetimes.
+// A get asks the clock when it meets a value with a lifetime, MultiGet once for all its keys, an iterator when it is
+// made or refreshed, and none shows what has expired then. Puts of one batch with the same lifetime expire at the same
+// moment. A snapshot does not keep values beyond their lifetime. An iterator and a pinned slice keep what they show.
+// DB::WriteIfUnchanged finds writes that have expired too; where some went unread since, a key of which there is
+// nothing left counts as changed. Sizes of ranges and estimates count what has expired until it is dropped, and a trace
+// has no lifetimes.
 //
-// What becomes of the space: merges drop what has expired as they drop what was deleted. A table of which everything
-// has expired goes as a whole, unread, within a moment of the database being open, unless it lies over older data of
-// the same keys, which it hides until a merge takes both. So does a file of the SSD tier. CompactRange drops all that
-// had expired when it was called and hides nothing; WaitForIdle does the same in the pool. Else, of tables in which
-// other values live on, what has expired goes with merges, sooner or later.
+// Space: merges drop expired records as they drop deleted records. A table whose records have all expired goes as a
+// whole, unread, within a moment of the database being open, unless it lies over older data of the same keys, which it
+// hides until a merge takes both. So does a file of the SSD tier. CompactRange drops all that had expired when it was
+// called and hides nothing; WaitForIdle does the same in the pool. Else, of tables in which other values live on, what
+// has expired goes with merges, sooner or later.
 //
 // A clock that is set back shows values again that had expired, as far as they are still there; one that is set forward
 // lets them expire early. Set it while nobody writes, if it must be.
 //
-// What a crash leaves: a value and its expiry are one record, kept or lost together.
+// After a crash: a value and its expiry are one record, kept or lost together.
 //
 // Units: seconds; the moment of expiry has microseconds. Errors: a lifetime above kMostLifetimeSeconds is
 // InvalidArgument. A value with a lifetime may be 8 bytes smaller than others at most.

@@ -1,5 +1,5 @@
-// Who is told what a database does in the background and what it suffers: for monitoring, and for programs that act on
-// it.
+// An object that is told of a database's background work and of its troubles: for monitoring, and for programs that act
+// on them.
 //
 //   class Alarm : public miodb::EventListener {
 //     void OnError(const miodb::ErrorInfo& info) override { Page("store", info.status.ToString()); }
@@ -14,22 +14,24 @@
 // In C, Python and Java there are no listeners: programs there look at properties.
 //
 // Threads: each database has one thread that makes all calls, one after the other, in the order of the events, and
-// holds no lock of the database. It is not the thread in which something happened: events come a little later, and
-// nothing in the database waits for them. A listener that is given to several databases is called by a thread of each.
+// holds no lock of the database. The calling thread is not the thread in which something happened: events come a little
+// later, and nothing in the database waits for them. A listener that is given to several databases is called by a
+// thread of each.
 //
-// What may be called: anything of the database that does not wait for it, such as Get, GetProperty and iterators; no
-// writes, no Flush, CompactRange or WaitForIdle, and the database must not be deleted. A listener that takes long
-// delays the events behind it; of more than 1024 that wait the newest are dropped, and OnDropped tells how many.
+// A listener may call everything of the database that does not wait for background work, such as Get, GetProperty and
+// iterators. Listeners must not write, call Flush, CompactRange or WaitForIdle, or delete the database. A listener that
+// takes long delays the events behind it; of more than 1024 that wait the newest are dropped, and OnDropped tells how
+// many.
 //
 // For what else there is: figures that are looked at now and then are properties (db.h, "miodb.counters" and
 // "miodb.prometheus"); what happens to each call is measured by Options::statistics and perf_context.h; what is done in
 // the background, in words, is in the info log. A listener is for what should be known when it happens.
 //
-// What it costs: an event is a few allocations in the thread that notes it, and there is one for a flush, a merge, a
-// stall or a change of space, not for a call. Without listeners there is neither a queue nor a thread.
+// Cost: an event is a few allocations in the thread that notes it, and there is one for a flush, a merge, a stall or a
+// change of space, not for a call. Without listeners there is neither a queue nor a thread.
 //
-// Ownership: listeners are the program's and outlive the database. What is passed is valid for the call. When deleting
-// the database returns, all calls have been made.
+// Ownership: listeners are the program's and outlive the database. Arguments are valid for the call. When deleting the
+// database returns, all calls have been made.
 //
 // After fork() a child has no such thread, and is told nothing.
 //
@@ -95,12 +97,12 @@ enum class SpaceLevel : int {
   kFull = 2,       // a write was refused with NoSpace; until there is enough again
 };
 
-// The room in the pool has come to another level. What to do about a pool that fills up: delete, give it a larger
-// pool_size at the next open, or add a region (DB::AddRegion), from a thread of the program's.
+// The room in the pool has come to another level. If the pool fills up, delete keys, give a larger pool_size at the
+// next open, or add a region (DB::AddRegion), from a thread of the program's.
 struct MIODB_EXPORT SpaceInfo {
   SpaceLevel level = SpaceLevel::kEnough;
 
-  // Of the pool as a whole, at that moment; what is free need not be in one piece.
+  // Figures of the whole pool at that moment; the free bytes need not be in one piece.
   uint64_t free_bytes = 0;
   uint64_t capacity_bytes = 0;
 };

@@ -8,10 +8,10 @@
 //
 // Threads: any number at once.
 //
-// What a crash leaves: nothing. Syncing is OK and does nothing, so such an Env shows no bug of a missing sync.
+// After a crash: nothing. Syncing is OK and does nothing, so such an Env shows no bug of a missing sync.
 //
-// Errors: as env.h says; what is not there is NotFound. Direct files are NotSupported, and loggers take messages and
-// drop them.
+// Errors are those of env.h: NotFound for a file that does not exist. Direct files are NotSupported, and loggers take
+// messages and drop them.
 
 #ifndef MIODB_INCLUDE_MEMENV_H_
 #define MIODB_INCLUDE_MEMENV_H_
@@ -29,8 +29,8 @@ class Env;
 //
 // A database on it has its pool in anonymous memory, which grows up to Options::pool_size, or if that is 0 up to the
 // memory of the machine, and keeps it until the database is destroyed or the Env is deleted: it can be closed and
-// opened again. Its persist mode is emulated. Such a pool cannot be placed on NUMA nodes, repaired or dumped
-// (NotSupported).
+// opened again. The persist mode is emulated. An anonymous pool of an Env cannot be placed on NUMA nodes, repaired or
+// dumped (NotSupported).
 MIODB_EXPORT Env* NewMemEnv(Env* base_env);
 
 }  // namespace miodb

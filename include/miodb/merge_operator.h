@@ -1,5 +1,5 @@
-// What DB::Merge does to a value. A merge writes an operand instead of a value; what the key then has is computed when
-// it is read, from the value that it had and the operands since, by the operator of Options::merge_operator:
+// The operator by which DB::Merge changes a value. A merge writes an operand instead of a value. When the key is read,
+// Options::merge_operator computes its value from the value before and the operands since:
 //
 //   options.merge_operator = miodb::UInt64AddOperator();
 //   ...
@@ -48,7 +48,8 @@ class MIODB_EXPORT MergeOperator {
                          std::string* new_value) const = 0;
 
   // Makes one operand of two that follow each other, left the older one: applied to whatever value it has to do what
-  // the two do one after the other. False if there is no such operand, which is no error and the default.
+  // the two do one after the other. Returns false if the two operands do not combine; this is no error, and it is the
+  // default.
   virtual bool PartialMerge(const Slice& key, const Slice& left, const Slice& right, std::string* new_operand) const;
 
   // The same of several operands, oldest first. The default is PartialMerge of two after two.
@@ -60,7 +61,7 @@ class MIODB_EXPORT MergeOperator {
 };
 
 // An operator whose operands are values, combined in any grouping: (a b) c is a (b c), as with sums, maxima and lists.
-// One method is all that it needs.
+// A derived class needs a single method.
 class MIODB_EXPORT AssociativeMergeOperator : public MergeOperator {
  public:
   ~AssociativeMergeOperator() override;

@@ -13,29 +13,29 @@
 // The names and contracts are those of the classes of the same names in RocksDB, where the transaction is called
 // Transaction. Not LevelDB's.
 //
-// What is guaranteed. A transaction tracks the keys that it writes or reads by GetForUpdate. It commits only if none of
-// them was changed by anybody else, also outside of transactions, since it was tracked first, or since the snapshot
-// that was set then; looking and writing is one step, to which all other writes come before or after. So a transaction
-// whose reads are all made by GetForUpdate is serializable. Reads by Get and GetIterator are not tracked: what they saw
-// may have changed.
+// What is guaranteed. A transaction tracks the keys that it writes or reads by GetForUpdate. A transaction commits only
+// if no write from elsewhere, also outside of transactions, has changed a tracked key since the transaction tracked it
+// first, or since the snapshot that was set then. Looking and writing is one step, and all other writes come before or
+// after this step. So a transaction whose reads are all made by GetForUpdate is serializable. Reads by Get and
+// GetIterator are not tracked: what they saw may have changed.
 //
-// What is not guaranteed without GetForUpdate: two doctors who each see with Get that both are on call, and each write
+// Without GetForUpdate nothing like that holds: two doctors who each see with Get that both are on call, and each write
 // only that they themselves are not, commit both, and nobody is left. Their writes are of different keys, so neither is
 // in the other's way; had they read the other's key by GetForUpdate, one of them would be Busy. A range cannot be read
-// for update: keys that come into it later are no changes of keys that were tracked. Who depends on a range writes a
-// key that stands for it, and has all others who change the range write it too.
+// for update: keys that come into it later are no changes of keys that were tracked. A transaction that depends on a
+// range writes a key that stands for the range, and all other writers of the range write that key too.
 //
 // Ranges and column families. A deletion of a range tracks nothing: it removes all that the range has at the commit,
 // what others have put there meanwhile as well, and never makes the commit Busy. To others it is a change of every key
-// in the range. Whoever wants the range to be as it was seen reads keys of it for update; keys that come in are not
-// found (see above). A key is tracked in its family alone: the same key of another one is another key. If the family of
-// a key that was tracked or written, or of a range, was dropped meanwhile, Commit is InvalidArgument, which says so,
-// nothing is written, and only a rollback to before the family's first use, or of everything, helps.
+// in the range. To have the range as it was seen, read its keys for update; keys that come in later are not found (see
+// above). A key is tracked in its family alone: the same key of another one is another key. If the family of a key that
+// was tracked or written, or of a range, was dropped meanwhile, Commit is InvalidArgument, which says so, nothing is
+// written, and only a rollback to before the family's first use, or of everything, helps.
 //
-// Which change is found. The answer is exact, with one limit: a put, and the single deletion that removed it, may count
-// as no change of a key that is only written; of one that was read they do count if the put was seen. There is no "try
-// again", because the newest version of every key is kept somewhere, and a transaction that tracks anything holds a
-// snapshot, which keeps deletions.
+// Changes are found exactly, with one limit: a put, and the single deletion that removed it, may count as no change of
+// a key that is only written; of one that was read they do count if the put was seen. There is no "try again", because
+// the newest version of every key is kept somewhere, and a transaction that tracks anything holds a snapshot, which
+// keeps deletions.
 //
 // When to use it. Where transactions seldom meet at the same keys, they cost little more than their reads and one
 // write. Where they often do, most of the work is done in vain; one thread that does it all, or a merge
@@ -55,11 +55,12 @@
 //
 // Ownership: the caller deletes transactions, iterators over them first, and all of them before the database.
 //
-// What a crash leaves: of a transaction whose Commit returned OK all, as of a batch (db.h); of one that was being
-// committed all or nothing; of others nothing, as of those that were not committed when they are deleted.
+// After a crash: if Commit has returned OK, all writes of the transaction are there, as far as a batch would be (db.h).
+// If Commit was running, a crash keeps the whole transaction or nothing. A transaction without a Commit leaves nothing,
+// just as if it had been deleted.
 //
-// What it costs: until it ends a transaction keeps its writes in memory, and merges keep versions as for a snapshot.
-// A commit costs two searches for each tracked key, mostly in memory.
+// Cost: until its end a transaction keeps its writes in memory, and merges keep versions as for a snapshot. A commit
+// costs two searches for each tracked key, mostly in memory.
 //
 // Errors: each call says. Nothing is thrown; without memory a call is an IOError, and the transaction should be rolled
 // back.
@@ -89,10 +90,10 @@ struct MIODB_EXPORT OptimisticTransactionOptions {
   bool set_snapshot = false;
 };
 
-// One transaction after the other: after Commit or Rollback the object is as new, with the same write options. A
-// transaction that is deleted in the middle has done nothing.
+// An object serves one transaction after the other: after Commit or Rollback it is as new, with the same write options.
+// A transaction that is deleted in the middle has done nothing.
 //
-// What is seen of others: Get, GetForUpdate and GetIterator show what is committed at the moment of the call, or at the
+// Get, GetForUpdate and GetIterator show the writes of others that are committed at the moment of the call, or at the
 // snapshot that they are given. Two calls may see two moments; whoever wants one for all sets a snapshot and reads at
 // it:
 //
@@ -133,7 +134,7 @@ class MIODB_EXPORT OptimisticTransaction {
   Status SingleDelete(ColumnFamilyHandle* family, const Slice& key);
 
   // Removes all keys from begin up to end, which is not one of them, when Commit applies it: also those that others put
-  // there until then. Tracks none of them. What the transaction writes into the range afterwards counts. RocksDB's
+  // there until then. Tracks none of them. Writes of the transaction into the range after this call count. RocksDB's
   // transactions do not have it.
   Status DeleteRange(const Slice& begin, const Slice& end);
   Status DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end);
@@ -151,8 +152,8 @@ class MIODB_EXPORT OptimisticTransaction {
   Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
 
   // An iterator over the database now, or at options.snapshot, with the transaction's writes. Tracks nothing. The
-  // caller deletes it, before the transaction ends. What it shows of writes made meanwhile:
-  // WriteBatchWithIndex::NewIteratorWithBase.
+  // caller deletes it, before the transaction ends. WriteBatchWithIndex::NewIteratorWithBase says which later writes of
+  // the transaction the iterator shows.
   Iterator* GetIterator(const ReadOptions& options);
   Iterator* GetIterator(const ReadOptions& options, ColumnFamilyHandle* family);
 
@@ -179,8 +180,8 @@ class MIODB_EXPORT OptimisticTransaction {
 
   // Applies all writes as one batch, if no tracked key was changed by anybody else. A transaction without writes only
   // looks. OK: it is empty, and may be used for the next one; the snapshot is gone. Busy: a key has changed, nothing
-  // was written, and the transaction is as it was: Rollback. Other errors are those of DB::Write, and leave it as it
-  // was, too; so is InvalidArgument for a family that was dropped.
+  // was written, and the transaction is as it was: Rollback. Other errors are those of DB::Write, and InvalidArgument
+  // for a family that was dropped; they leave the transaction as it was, too.
   Status Commit();
 
   // Forgets writes, tracked keys, save points and snapshot. The transaction may be used for the next one.

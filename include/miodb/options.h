@@ -7,8 +7,8 @@
 //
 // Options are read by DB::Open and kept as they were then: changing the struct afterwards changes no database. They
 // are not stored with the database, so every open gives them anew, and may give others, where nothing else is said
-// below. What is stored, and has to fit, are the comparator's name, the pool and its regions, the log folder and the
-// SSD tier.
+// below. The database stores the comparator's name, the pool and its regions, the log folder and the SSD tier, and
+// every open must give these as they are.
 //
 // The defaults suit a pool of some GiB and more. A smaller database makes its pieces small by itself.
 //
@@ -48,9 +48,9 @@ class Slice;
 class Snapshot;
 
 // The enumerations are of type int, so that any value may be stored, as C programs can, and DB::Open refuses it.
-// LevelDB's CompressionType has its enumerators in the namespace. Those of the others are there as constants, but not
-// in LevelDB programs, which have names of their own (such as kLogFile) in namespace leveldb: these say
-// LogMode::kLogFile.
+// LevelDB's CompressionType has its enumerators in the namespace. The enumerators of the other enumerations are
+// constants of namespace miodb too. LevelDB programs have names of their own in namespace leveldb (such as kLogFile),
+// so these programs write LogMode::kLogFile.
 
 // Block compression of SSTables. The values are those of the LevelDB table format, and of LevelDB's own enumeration. A
 // block says for itself how it is stored, so files of all kinds may lie side by side, and readers need not be told.
@@ -100,8 +100,8 @@ constexpr LogMode kLogOff = LogMode::kLogOff;
 constexpr LogMode kLogFile = LogMode::kLogFile;
 #endif
 
-// Who may use the files and folders that are made, whatever the umask. The owner reads and writes them in any case;
-// other users never do, because the files hold everything that the program stores.
+// Users who may use the files and folders of a database, whatever the umask. The owner reads and writes them in any
+// case; other users never do, because the files hold everything that the program stores.
 enum class FileAccess : int {
   kOwner = 0,        // 0600, folders 0700
   kGroupReads = 1,   // 0640, folders 0750
@@ -122,8 +122,8 @@ struct MIODB_EXPORT NvmRegion {
   // A file, made if it is not there, or a DAX device.
   std::string path;
 
-  // Most bytes it may take: 64 KiB to 128 TiB; 0: all that its file system or device has when it is made. Of a device
-  // everything is taken. Later opens may ask for less, or for more up to what it was rounded up to, the next GiB.
+  // Most bytes it may take: 64 KiB to 128 TiB; 0: all that its file system or device has when it is made. A device is
+  // taken as a whole. Later opens may ask for less, or for more up to what it was rounded up to, the next GiB.
   uint64_t limit = 0;
 
   // As Options::nvm_node, of this region.
@@ -135,12 +135,12 @@ struct MIODB_EXPORT Options {
 
   // Total order of keys. The same comparator name must be used at every open of one database.
   // Default: bytewise order; only this order gets the fast paths (key prefixes in nodes, filters).
-  // Not nullptr. What depends on the order is in comparator.h.
+  // Not nullptr. comparator.h says what depends on the order.
   const Comparator* comparator;
 
   // Create the database if there is none: its directory, if only that is missing of its path, and everything in it.
-  // One of which a part is missing is not created anew: the open says what it has not found, and where it looked. If
-  // this is false and there is no database, InvalidArgument.
+  // A database of which a part is missing is not created anew: the open names the missing part and the places where it
+  // looked. If this is false and there is no database, InvalidArgument.
   bool create_if_missing = false;
 
   // Fail if the database exists, with InvalidArgument: for programs that must not meet what another one has left.
@@ -156,20 +156,22 @@ struct MIODB_EXPORT Options {
   // Env::Default().
   //
   // The database directory, wal_dir and ssd_path may be symbolic links, and so may the pool and its regions where they
-  // exist. What a database makes in its folders is never made or written through one: IOError, naming the link. An env
-  // of the program's goes by its own rules.
+  // exist. A file that a database makes in its folders is never made or written through a symbolic link: IOError,
+  // naming the link. An env of the program's goes by its own rules.
   Env* env;
 
-  // Of whatever the database makes: pool and regions, log files, tables, LOG, LOCK. What is there already keeps its
-  // own; the group is that of the folder or of the process, as the system has it. An env other than Env::Default()
-  // gives its files what it likes (Env::WithAccess may be below it); the pool and its regions have this in any case.
+  // Access to all files that the database makes: pool and regions, log files, tables, LOG, LOCK. Files that exist keep
+  // their access. The group is that of the folder or of the process, as the system decides. An env other than
+  // Env::Default() gives its files what it likes (Env::WithAccess may be below it); the pool and its regions have this
+  // in any case.
   FileAccess file_access = FileAccess::kOwner;
 
   // Where progress and errors are written, one line for every merge, and why something was refused. nullptr: a file
   // named LOG in the database directory, anew at every open; the one before is kept as LOG.old.
   Logger* info_log = nullptr;
 
-  // What of it is written, also to a logger of the program's. Names of this and the next two as in RocksDB.
+  // The least level of a line that is written, also to a logger of the program's. Names of this and the next two as in
+  // RocksDB.
   InfoLogLevel info_log_level = InfoLogLevel::kInfo;
 
   // With the database's own LOG: at so many bytes it becomes LOG.old and a new one is begun. 0: only at every open.
@@ -195,7 +197,7 @@ struct MIODB_EXPORT Options {
   int max_open_files = 1000;
 
   // Blocks of table files that are kept in memory, uncompressed. nullptr: an own cache of 8 MiB.
-  // One cache may be given to several databases (cache.h). Tables in the pool need none.
+  // Several databases may share a cache (cache.h). Tables in the pool need none.
   Cache* block_cache = nullptr;
 
   // Bytes of a block before compression, about: what one read of the disk brings. 64 to 64 MiB.
@@ -206,22 +208,22 @@ struct MIODB_EXPORT Options {
   // Keys in between are stored as what differs from the one before. More of them make files smaller and reads slower.
   int block_restart_interval = 16;
 
-  // None, snappy, or zstd with the level below, -131072 to 22. RocksDB reads the first two, LevelDB 1.23 too.
-  // A block that compression does not make smaller by an eighth is stored as it is. Files that are there keep theirs:
-  // each block says how it is stored.
+  // Compression is none, snappy, or zstd with the level below, -131072 to 22. RocksDB reads the first two, LevelDB 1.23
+  // too. A block that compression does not make smaller by an eighth is stored as it is. Files that are there keep
+  // theirs: each block says how it is stored.
   CompressionType compression = kSnappyCompression;
   int zstd_compression_level = 1;
 
   // Filters of table files. nullptr: LevelDB's Bloom filters with filter_bits_per_key, for the default comparator.
-  // What a policy has to promise is in filter_policy.h. Files with filters of another policy are read without.
+  // filter_policy.h says what a policy has to promise. Files with filters of another policy are read without.
   const FilterPolicy* filter_policy = nullptr;
 
-  // What DB::Merge does to a value (merge_operator.h). nullptr: nothing can be merged, and keys with operands from
-  // an earlier open cannot be read. Outlives the database.
+  // The operator by which DB::Merge changes a value (merge_operator.h). nullptr: nothing can be merged, and keys with
+  // operands from an earlier open cannot be read. Outlives the database.
   const MergeOperator* merge_operator = nullptr;
 
   // How long values live (lifetime.h): in seconds, 0 to 10^10, or as the policy says of each. 0 and nullptr: for ever.
-  // Not both. The policy outlives the database. Of single writes WriteOptions may say something else.
+  // Not both. The policy outlives the database. WriteOptions may give single writes another lifetime.
   uint64_t lifetime_seconds = 0;
   const LifetimePolicy* lifetime_policy = nullptr;
 
@@ -261,10 +263,10 @@ struct MIODB_EXPORT Options {
   // Larger steps are fewer, so that writers meet growth less often; what was not needed goes back to the file system.
   uint64_t pool_growth = 64 * 1024 * 1024;
 
-  // What durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot
-  // give it; kPersistEmulated may be forced on any file system for experiments and is then reported as such.
-  // The property miodb.persist-mode tells what is in force. To be told of a pool that is not on persistent memory when
-  // it should be, for example because it is not mounted, ask for kPersistPmem.
+  // The durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot give
+  // it; kPersistEmulated may be forced on any file system for experiments and is then reported as such. The property
+  // miodb.persist-mode tells what is in force. To be told of a pool that is not on persistent memory when it should be,
+  // for example because it is not mounted, ask for kPersistPmem.
   PersistMode persist_mode = PersistMode::kPersistAuto;
 
   // ---- Placement (docs/placement.md) -------------------------------------------------------------------------------
@@ -272,20 +274,22 @@ struct MIODB_EXPORT Options {
   // NUMA nodes by the system's numbers, -1 to 1023; -1: wherever the system puts it. Where a node does not exist, has
   // no memory or cannot be bound to, DB::Open returns InvalidArgument with the reason and the nodes there are.
   //
-  // Of memtables, filters and inner index levels. Background threads run on its CPUs, or on the nearest ones.
+  // The node of memtables, filters and inner index levels. Background threads run on its CPUs, or on the nearest ones.
   int dram_node = -1;
 
-  // Of the pool, strictly: what the node cannot give is NoSpace, never memory of another node. The pool is on tmpfs or
-  // hugetlbfs, which are bound, or on a DAX file system, of which it is verified that its device belongs to the node.
+  // The node of the pool, strictly: if the node has no memory left, the result is NoSpace, never memory of another
+  // node. The pool is on tmpfs or hugetlbfs, which are bound, or on a DAX file system, of which it is verified that its
+  // device belongs to the node.
   int nvm_node = -1;
 
-  // The node that the pool goes on on when nvm_node has no more. Other than nvm_node, which must be given.
+  // The node that the pool goes on on when nvm_node has no more. Must differ from nvm_node, which must be given.
   int nvm_next_node = -1;
 
   // Further regions of the pool, 12 at most, used in this order when the pool file is full; what is freed is used
-  // again, in the pool file first. All have the pool's persist mode. One that is not there is made, and is from then on
-  // a part of the pool that every open has to find: by its uuid, whether it is named here or not, at these paths, where
-  // it was last, and in the folders below. One that was moved to a path in this list takes miodb_move first.
+  // again, in the pool file first. All have the pool's persist mode. A region that does not exist is made. From then on
+  // it is a part of the pool, and every open has to find it by its uuid, whether or not this list names it: at these
+  // paths, where it was last, and in the folders of the next option. If a region was moved to a path in this list, run
+  // miodb_move first.
   std::vector<NvmRegion> nvm_regions;
 
   // Folders with files or DAX devices that may be regions, besides those of the pool file and of the regions' paths. So
@@ -302,8 +306,8 @@ struct MIODB_EXPORT Options {
 
   // ---- Log and memtable ------------------------------------------------------------------------------------------
 
-  // Where a write is before it is in a table: see LogMode. It may be another one at every open: what the log of the
-  // last mode still has is read first.
+  // Where a write is before it is in a table: see LogMode. The mode may change at every open: the open first reads the
+  // log that the last mode left.
   LogMode log_mode = LogMode::kLogPmem;
 
   // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
@@ -334,13 +338,13 @@ struct MIODB_EXPORT Options {
 
   // Every so many bytes the system is told to start writing the log to the device, so that a sync finds less to do. 0:
   // when it likes.
-  // It makes nothing durable earlier: only a write with sync does.
+  // Nothing becomes durable earlier by this option: only a write with sync does that.
   uint64_t wal_bytes_per_sync = 0;
 
   // Log files that are not needed any more are moved to the folder "archive" in wal_dir and deleted after so many
-  // seconds, or when the archive has more than so many MiB (0 to 2^44 - 1). Both 0: deleted at once. The database
-  // never reads the archive: it is for programs that follow the log. It is looked through now and then, so files stay
-  // somewhat longer than asked for.
+  // seconds, or when the archive has more than so many MiB (0 to 2^44 - 1). If both are 0, log files are deleted at
+  // once. The database never reads the archive: it is for programs that follow the log. The database looks through the
+  // archive now and then, so files stay somewhat longer than asked for.
   uint64_t wal_ttl_seconds = 0;
   uint64_t wal_size_limit_mb = 0;
 
@@ -353,7 +357,7 @@ struct MIODB_EXPORT Options {
   // With kLogPmem: so many bytes of log stay in the pool for DB::GetUpdatesSince after their flush, the newest ones. 0:
   // the log reaches back to the last flush. Much of it is the payload of tables, and takes no space besides; what was
   // overwritten or copied since does. When the pool is nearly full all of it is let go of, before writers are slowed
-  // down. What was kept and is above the limit of the next open is let go of then.
+  // down. If the next open has a lower limit, it gives up the kept log above that limit.
   uint64_t keep_log_bytes = 0;
 
   // ---- Tables and compaction ---------------------------------------------------------------------------------------
@@ -373,9 +377,9 @@ struct MIODB_EXPORT Options {
 
   // When no write has come for so many milliseconds, what is left in the elastic buffer is merged into the repository
   // by itself, as far as it is worth its cost, so that scans and gets have fewer places to look into; the next write
-  // stops that at once. 0: never. 0 to 10^9. It writes what WaitForIdle would write, and what is stopped is written in
-  // vain: "miodb.quiet-bytes-written" says how much. A merge that was stopped is tried again after twice as long a
-  // silence, up to 1024 times as long.
+  // stops that at once. 0: never. 0 to 10^9. These merges write what WaitForIdle would write, and a merge that is
+  // stopped has written in vain: "miodb.quiet-bytes-written" counts these bytes. A merge that was stopped is tried
+  // again after twice as long a silence, up to 1024 times as long.
   int settle_after_idle_ms = 1000;
 
   // Payload bytes at which a partition of the repository is split. 4 KiB to 64 GiB.
@@ -400,7 +404,7 @@ struct MIODB_EXPORT Options {
   // At 10 a miss costs a table read about once in a hundred tables.
   // A filter costs DRAM for each index entry, versions that are hidden and deletes included. Only the default
   // comparator has filters. Tables that an open finds get theirs in the background, so gets are slower for a while.
-  // Those of memtables do not follow this number: 0 switches them off too.
+  // Filters of memtables have a size of their own, but 0 switches them off too.
   int filter_bits_per_key = 10;
 
   // ---- What databases of a process share -----------------------------------------------------------------------
@@ -413,10 +417,10 @@ struct MIODB_EXPORT Options {
   // ---- The SSD tier ------------------------------------------------------------------------------------------------
 
   // A directory for table files in LevelDB's format, into which the repository drains when the pool holds more than
-  // nvm_budget. It is made if need be, may lie on any file system, and belongs to this pool alone. Empty: no SSD tier,
-  // all data stays in the pool; refused if the database has data on SSD.
-  // A directory that holds another pool's files, or table files of nobody's, is InvalidArgument and left as it is.
-  // The first open with it fixes it. It may be moved, being known by the pool's id: miodb_move says so then.
+  // nvm_budget. The directory is made if need be, may lie on any file system, and belongs to this pool alone. Empty: no
+  // SSD tier, all data stays in the pool; refused if the database has data on SSD. A directory that holds another
+  // pool's files, or table files of nobody's, is InvalidArgument and left as it is. The first open with it fixes it.
+  // The directory may be moved, because the pool's id identifies it; run miodb_move after that.
   std::string ssd_path;
 
   // Bytes of records and indexes in tables of the pool above which partitions drain. The pool also has to hold log,
@@ -470,16 +474,17 @@ struct MIODB_EXPORT Options {
   // uses the database. Without it a call pays a comparison.
   bool statistics = false;
 
-  // Who is told of flushes, merges, stalls, errors and of a pool that fills up (listener.h), in this order. They
-  // outlive the database. None may be nullptr. Each database has a thread that tells them, if there are any; events
-  // cost nothing else, and calls of the database nothing at all.
+  // The listeners that are told of flushes, merges, stalls, errors and of a pool that fills up (listener.h), in this
+  // order. They outlive the database. No listener may be nullptr. Each database has a thread that tells them, if there
+  // are any; events cost nothing else, and calls of the database nothing at all.
   std::vector<EventListener*> listeners;
 
   // LevelDB's defaults where it has the option, the bytewise comparator and the system's Env.
   Options();
 };
 
-// How one read is done. What it points at is needed only for the call, by an iterator as long as it lives.
+// How one read is done. Objects that it points to must live for the call; for an iterator, as long as the iterator
+// lives.
 struct MIODB_EXPORT ReadOptions {
   // Verify the checksum of every record read, and of every block of a table file. Damage is then Corruption; without
   // this it may be a wrong value or a missing key, but never a read outside of the pool.
@@ -492,8 +497,8 @@ struct MIODB_EXPORT ReadOptions {
   // Bytes of table files that an iterator reads ahead, at most. 0: it begins with little and doubles it up to 1 MiB.
   size_t readahead_size = 0;
 
-  // Read as of this snapshot of the same database, not yet released. nullptr: as of the call. What was written after
-  // the snapshot is not seen, by whatever thread.
+  // Read as of this snapshot of the same database, not yet released. nullptr: as of the call. Writes after the snapshot
+  // are not seen, from whatever thread they came.
   const Snapshot* snapshot = nullptr;
 
   // Iterators yield only keys in [lower, upper). The slices and their bytes stay unchanged while the iterator lives.

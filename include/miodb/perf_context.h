@@ -17,8 +17,8 @@
 // Costs: off, a thread-local load and a branch for each stage; on, a clock reading for each, which is part of what is
 // shown. So measure some of many calls, not all.
 //
-// Units: nanoseconds of the system's monotonic clock; calls, filters and tables are counts. What a thread waits for
-// because it has no CPU is in the stage in which that happened.
+// Units: nanoseconds of the system's monotonic clock; calls, filters and tables are counts. Time in which a thread
+// waits for a CPU counts in the stage in which the thread waits.
 //
 // Errors: none.
 
@@ -32,14 +32,14 @@
 
 namespace miodb {
 
-// What a thread measures: nothing, or the time of each stage of its puts and gets.
+// The measurements of a thread: nothing, or the time of each stage of its puts and gets.
 enum PerfLevel { kPerfOff = 0, kPerfTimes = 1 };
 
 // The sums of what a thread has spent while its level was kPerfTimes. All of them grow until Reset, over all databases
 // that the thread uses. A call that began before the level was set is in none of them.
 //
-// Of puts the stages are those of a write (docs/architecture.md, "One put"); of gets, the places that are looked at
-// one after the other until the key is found. The total is larger than the sum of the stages: ToString shows the
+// The stages of a put are the steps of a write (docs/architecture.md, "One put"). The stages of a get are the places in
+// which it looks for the key, one after the other. The total is larger than the sum of the stages: ToString shows the
 // difference as "rest".
 struct MIODB_EXPORT PerfContext {
   uint64_t puts = 0;          // Put, Delete and Write calls
@@ -74,8 +74,9 @@ struct MIODB_EXPORT PerfContext {
   std::string ToString() const;
 };
 
-// Of the calling thread: the level from now on, kPerfOff at first, and the context, never nullptr, the same one at
-// every call. Setting a level does not reset the context, so measuring may be switched on for every n-th call.
+// Sets the level of the calling thread, which is kPerfOff at first, and gives its context: never nullptr, and the same
+// context at every call. Setting a level does not reset the context, so measuring may be switched on for every n-th
+// call.
 MIODB_EXPORT void SetPerfLevel(PerfLevel level);
 MIODB_EXPORT PerfContext* GetPerfContext();
 

@@ -10,15 +10,15 @@
 //   if (status.ok()) Use(value.data(), value.size());
 //   value.Reset();   // or let it go out of scope
 //
-// Threads: one thread at a time uses a PinnableSlice. Any thread may let go of it, also another one than the one that
-// read it.
+// Threads: one thread at a time uses a PinnableSlice. Any thread may release the pin, not only the thread that read the
+// value.
 //
 // Ownership: a PinnableSlice holds its pin until Reset(), the next Get or Pin into it, or its destruction. All pins of
-// a database must be gone before the database is deleted. It is movable and not copyable; a plain Slice made from it
-// is a view that does not keep the bytes.
+// a database must be gone before the database is deleted. A PinnableSlice is movable and not copyable; a plain Slice
+// made from it is a view that does not keep the bytes.
 //
-// What a pin costs others: the space of the tables, files and memtables of its read state cannot be used again while
-// it is held. A program that keeps many values for long should copy them.
+// Cost to others: while a pin is held, the space of the tables, files and memtables of its read state cannot be used
+// again. A program that keeps many values for long should copy them.
 //
 // Errors: none of the calls here fails. A Get that does not return OK leaves the slice as it was.
 
@@ -34,8 +34,8 @@ namespace miodb {
 
 class MIODB_EXPORT PinnableSlice : public Slice {
  public:
-  // The function that lets go of the bytes. It is called once, with the argument that was given to Pin, in whatever
-  // thread resets, overwrites or destroys the slice, and must not throw.
+  // The function that lets go of the bytes. The function is called once, with the argument that was given to Pin, in
+  // whatever thread resets, overwrites or destroys the slice, and must not throw.
   typedef void (*Unpin)(void* arg);
 
   // An empty slice, which holds nothing.
@@ -56,8 +56,8 @@ class MIODB_EXPORT PinnableSlice : public Slice {
   // Lets go of the bytes, as Reset() does.
   ~PinnableSlice() { Reset(); }
 
-  // Refers to "bytes" from now on, and calls unpin(arg) when they are let go of. What the slice held before is let go
-  // of first. With unpin == nullptr nothing is called: then the slice is a plain view of bytes that somebody else
+  // Refers to "bytes" from now on, and calls unpin(arg) when they are let go of. The slice first releases the pin that
+  // it held before. With unpin == nullptr nothing is called: then the slice is a plain view of bytes that somebody else
   // keeps. For classes that implement DB; programs that only read have no use for it.
   void Pin(const Slice& bytes, Unpin unpin, void* arg) {
     Reset();

@@ -1,4 +1,5 @@
-// What databases of one process share: the threads that do their background work, DRAM for memtables, a block cache.
+// Resources that databases of one process share: the threads that do their background work, DRAM for memtables, a block
+// cache.
 //
 // Databases that are opened with the same SharedResources have their flushes, merges and all other background work done
 // by its threads. A database with nothing to do has no thread. Options::shared_resources names it; databases that name
@@ -10,16 +11,16 @@
 //
 // Threads of one kind (preparing space, flushes, merges, jobs of the SSD tier) do nothing else, so that no flush waits
 // behind merges. They serve their databases in turn, one piece of work at a time, and those first that none of them
-// works for. What Options say of a database (max_background_merges, max_background_ssd_jobs) is how many may work for
-// it at once. A database that is closed waits for its own work alone.
-// What of the program runs in them (compaction filters, merge operators, comparators) must not wait for another
-// database with the same resources: all threads may be at such code. They have the CPUs and the memory policy of the
-// thread that opened the first database, unless Options name others. Listeners, readers (DB::OpenReader) and MultiGet
-// on SSD have threads of one database each, as options.h says.
+// works for. Options of a database (max_background_merges, max_background_ssd_jobs) limit how many threads work for it
+// at once. A database that is closed waits for its own work alone. Code of the program that runs in these threads
+// (compaction filters, merge operators, comparators) must not wait for another database with the same resources,
+// because all threads may be at such code. They have the CPUs and the memory policy of the thread that opened the first
+// database, unless Options name others. Listeners, readers (DB::OpenReader) and MultiGet on SSD have threads of one
+// database each, as options.h says.
 //
-// Ownership: shared by whoever has the pointer and by the databases, from their open to their close. Its threads start
-// with the first database that wants them and end with it. After fork() it is the parent's: what the child opens with
-// it is refused with IOError.
+// Ownership: shared by whoever has the pointer and by the databases, from their open to their close. The threads start
+// with the first database that needs them and end with the object. After fork() it is the parent's: what the child
+// opens with it is refused with IOError.
 //
 // Threads: all calls by any.
 
@@ -41,9 +42,10 @@ struct MIODB_EXPORT SharedResourceOptions {
   int threads_of_a_kind = 2;
 
   // Bytes of DRAM that the memtables of all databases take together, about; 0: as much as their options let each take.
-  // Of databases that take more the one with the largest memtable flushes it, whoever wrote last; those that take no
-  // more than memory_of_each are left alone. Writers do not wait for that, so for the time of a flush there may be
-  // more. An idle database takes a few KiB. What its options say of one database (write_buffer_size) holds besides.
+  // If the databases take more, the database with the largest memtable flushes it, whichever database was written to
+  // last. Databases that take no more than memory_of_each are left alone. Writers do not wait for that, so for the time
+  // of a flush there may be more. An idle database takes a few KiB. The options of a single database
+  // (write_buffer_size) hold besides.
   size_t memory_budget = 0;
   size_t memory_of_each = 256 * 1024;
 

@@ -4,7 +4,7 @@
 //   db->Put(options, name, miodb::Slice(bytes, sizeof(bytes)));   // a string, and bytes with zeros in them
 //   miodb::Slice wrong = name + "/suffix";                     // dangles: the sum is gone at the end of the line
 //
-// Ownership: none. Whoever uses a Slice makes sure that the bytes live and stay the same for as long as the Slice is
+// Ownership: none. The user of a Slice makes sure that the bytes live and stay the same for as long as the Slice is
 // read. A Slice of a temporary std::string dangles as soon as the statement ends.
 //
 // Threads: any number of threads may read one Slice; a thread that changes it must be alone with it.
@@ -51,8 +51,7 @@ class MIODB_EXPORT Slice {
   Slice(const Slice&) = default;
   Slice& operator=(const Slice&) = default;
 
-  // The first byte in view. Its address is not aligned to anything, and with size() == 0 there is no byte to read at
-  // it.
+  // The first byte in view. The address is not aligned to anything, and with size() == 0 there is no byte to read.
   const char* data() const { return data_; }
 
   // Bytes in view, and whether there are none. An empty slice is a key like any other, the first one in bytewise

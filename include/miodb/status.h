@@ -15,9 +15,9 @@
 // An error and each copy of it take memory from the heap. Without memory for a message an error keeps its kind and
 // says no more than that; so making, copying and returning a Status never throws.
 //
-// What to do with each kind:
+// How to act on each kind:
 //
-//   NotFound         the answer to a read: the key is not there. Of a file or a directory: there is none of that name.
+//   NotFound         the answer to a read: the key is not there. For a file or a directory: no such name exists.
 //   InvalidArgument  correct the call or the option that the message names; nothing has happened.
 //   NotSupported     take another option, medium or Env; nothing has happened.
 //   NoSpace          wait, delete, or give the pool more room (DB::AddRegion, a larger pool_size at the next open);
@@ -26,8 +26,8 @@
 //                    which is read-only from then on: "miodb.background-error" tells, and opening it again tries anew.
 //   Corruption       the medium is damaged. Reads of other keys go on. If DB::Open returns it, RepairDB is for that.
 //   Busy             somebody else has changed a key since it was read; nothing has happened. Read it again, decide
-//   anew. MergeInProgress  of this key there are only merges here, and what they are made into lies elsewhere: ask
-//   there, too.
+//                    anew.
+//   MergeInProgress  the batch has only merges of this key, and no value to apply them to: ask the database, too.
 //
 // The kind is what programs decide by; the words of a message may change between versions.
 //
@@ -44,8 +44,8 @@
 #include "miodb/export.h"
 #include "miodb/slice.h"
 
-// MIODB_EXPORT for a class whose values should be looked at when a function returns them. One macro for both, because
-// compilers disagree about the order in which attributes of the two kinds may stand.
+// MIODB_EXPORT for a class whose values should be looked at when a function returns them. A single macro has both
+// attributes, because compilers disagree about the order in which attributes of the two kinds may stand.
 #if __cplusplus >= 201703L && !defined(MIODB_AS_LEVELDB) && (defined(__GNUC__) || defined(__clang__))
 #define MIODB_EXPORT_NODISCARD [[nodiscard, gnu::visibility("default")]]
 #else
@@ -74,12 +74,12 @@ class MIODB_EXPORT_NODISCARD Status {
   // ---- Making one ------------------------------------------------------------------------------------------------
   //
   // The message is "msg", or "msg: msg2" where msg2 is not empty; by custom msg names the place (a file, an option)
-  // and msg2 the reason. Both are copied. These functions are for whoever implements an Env, a TraceWriter or a DB;
-  // what they return there comes back to the program from the call that needed it.
+  // and msg2 the reason. Both are copied. Classes that implement an Env, a TraceWriter or a DB use these functions. A
+  // status that such a class returns comes back to the program from the call that needed the class.
 
   static Status OK() { return Status(); }
 
-  // What was asked for does not exist. For a key this is a normal answer, not a failure. An Env must use this kind,
+  // There is no such key, file or object. For a key this is a normal answer, not a failure. An Env must use this kind,
   // and no other, for a file that is not there: the library decides by it what it has to make.
   static Status NotFound(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kNotFound, msg, msg2); }
 

@@ -19,7 +19,7 @@
 // outlive the table; the table must outlive its iterators. A table keeps its index in memory, and its filter; blocks
 // are read when they are needed and stay in the block cache, if there is one.
 //
-// What a crash leaves: a table that was not finished or not synced is refused by Open, as its footer is missing.
+// After a crash: a table that was not finished or not synced is refused by Open, as its footer is missing.
 //
 // Errors: Corruption names an offset of the file. Damage in one block leaves the others readable. Nothing here throws.
 
@@ -42,8 +42,8 @@ struct ReadOptions;
 class MIODB_EXPORT Table {
  public:
   // Opens the table in bytes [0, file_size) of the file and stores it in *table, for the caller to delete; nullptr on
-  // failure. Reads the footer, the index and the filter. Of the options comparator, filter_policy, block_cache and
-  // paranoid_checks matter: with the last the index is verified.
+  // failure. Reads the footer, the index and the filter. These options matter: comparator, filter_policy, block_cache
+  // and paranoid_checks, which has the index verified.
   //
   // Corruption if the file is no table, is shorter than it was, has a damaged footer or index, or an index with a
   // compression that nobody here knows; what the file returns if it cannot be read. A comparator of another name than
@@ -55,7 +55,7 @@ class MIODB_EXPORT Table {
 
   ~Table();
 
-  // A walk over the table's pairs, on none of them at first. Of the options verify_checksums, fill_cache and
+  // A walk over the table's pairs, on none of them at first. The options verify_checksums, fill_cache and
   // readahead_size matter; bounds and snapshots mean nothing here. At damage the walk ends, with a status. The caller
   // deletes it, before the table. Never nullptr.
   Iterator* NewIterator(const ReadOptions& options) const;

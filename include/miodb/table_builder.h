@@ -12,7 +12,7 @@
 // Abandon. Keys and values are copied. A builder has one block in memory, the index, and the keys for the filter:
 // these last two grow with the table.
 //
-// What a crash leaves: a file without a footer, which Table::Open refuses; or, if it was finished and not synced, any
+// After a crash: a file without a footer, which Table::Open refuses; or, if it was finished and not synced, any
 // part of one. Give a table its name when it is synced.
 //
 // Errors: the first one stays; later calls do nothing and return it. The file then has part of a table and is to be
@@ -36,7 +36,7 @@ class WritableFile;
 
 class MIODB_EXPORT TableBuilder {
  public:
-  // Begins a table at the file's current end, which is to be its beginning. Of the options comparator, filter_policy,
+  // Begins a table at the file's current end, which is to be its beginning. The options comparator, filter_policy,
   // block_size, block_restart_interval, compression and zstd_compression_level matter. Where block_restart_interval is
   // below 1, 1 is taken.
   TableBuilder(const Options& options, WritableFile* file);

@@ -1,8 +1,8 @@
 // Traces: files that record the calls made to a database, to be analysed, replayed and modelled (docs/tracing.md).
 //
 // The format is that of RocksDB's query traces, version 0.2, so that tools for those read what is written here; 0.1 is
-// read too. It has no checksums and leaves out how far iterators were moved. So there are records of our own among the
-// others, with type numbers that RocksDB's replay skips; TraceOptions::own_records leaves them out.
+// read too. The format has no checksums and leaves out how far iterators were moved. So there are records of our own
+// among the others, with type numbers that RocksDB's replay skips; TraceOptions::own_records leaves them out.
 //
 //   std::unique_ptr<miodb::TraceWriter> writer;
 //   status = miodb::NewFileTraceWriter(path, &writer);
@@ -16,14 +16,14 @@
 // Threads: a TraceWriter given to a database is called by one thread at a time, with a lock held that every traced
 // call waits for: a writer that waits makes all calls wait. A TraceReader belongs to one thread.
 //
-// Ownership: StartTrace takes the writer over, and deletes it when the trace ends or the database is deleted. What a
-// reader delivers refers to its own memory and is good until its next call.
+// Ownership: StartTrace takes the writer over, and deletes it when the trace ends or the database is deleted. Slices
+// that a reader delivers refer to memory of the reader and are good until its next call.
 //
-// What a crash leaves: a file without an end record, possibly cut within its last record; TraceReader::torn tells.
+// After a crash: a file without an end record, possibly cut within its last record; TraceReader::torn tells.
 // Nothing is synced while a trace runs.
 //
 // Errors: those of writing a trace end it and are given by EndTrace; the calls that are traced never fail because of
-// it. Those of reading name the file and the offset.
+// it. Errors of reading name the file and the offset.
 //
 // Units: times are microseconds since 1970, sizes bytes. Times in one trace never go back: they are taken from the
 // wall clock at its start and from the monotonic clock from there on.
@@ -43,7 +43,7 @@
 
 namespace miodb {
 
-// What a record tells. The numbers are those of the file and never change; numbers in between are RocksDB's, for calls
+// The type of a record. The numbers are those of the file and never change; numbers in between are RocksDB's, for calls
 // that MioDB does not have.
 enum TraceType : int {
   // The first and the last record of a trace. A TraceReader reads them and does not deliver them.
@@ -53,7 +53,8 @@ enum TraceType : int {
   kTraceWrite = 3,
   // A Get, whichever kind, found or not; a MultiGet is one record with all its keys.
   kTraceGet = 4,
-  // A Seek of an iterator, with its bounds. RocksDB has one backward as well, which LevelDB's iterators have not.
+  // A Seek of an iterator, with its bounds. RocksDB also records SeekForPrev, a call that LevelDB's iterators do not
+  // have.
   kTraceSeek = 5,
   kTraceSeekForPrev = 6,
   kTraceMultiGet = 13,
@@ -74,7 +75,7 @@ enum TraceFilter : int {
   kTraceFilterMultiGet = 1 << 4,
 };
 
-// What a trace is to hold. A value out of range makes StartTrace return InvalidArgument.
+// The content of a trace and its limits. A value out of range makes StartTrace return InvalidArgument.
 struct MIODB_EXPORT TraceOptions {
   // Bytes. Once the file is larger, calls are no longer recorded; the end record is, so such a trace is whole. Looked
   // at before each record, so the file may be larger by one.
@@ -109,8 +110,8 @@ class MIODB_EXPORT TraceWriter {
   TraceWriter& operator=(const TraceWriter&) = delete;
   virtual ~TraceWriter();
 
-  // Adds one record, or several, behind what was written before. The bytes live during the call. What a writer keeps
-  // in a buffer is lost if the process dies.
+  // Adds one record, or several, behind what was written before. The bytes live during the call. Bytes that a writer
+  // keeps in a buffer are lost if the process dies.
   virtual Status Write(const Slice& data) = 0;
 
   // Writes what is still in a buffer and ends the trace's file. No other call may follow.
@@ -124,9 +125,9 @@ class MIODB_EXPORT TraceWriter {
 // records are collected in a buffer. IOError, and *writer null, if the file cannot be made.
 MIODB_EXPORT Status NewFileTraceWriter(const std::string& path, std::unique_ptr<TraceWriter>* writer);
 
-// One change of a write. Slices refer to the bytes of the record, or of the batch, that it was read from.
+// A single change of a write. Slices refer to the bytes of the record, or of the batch, that it was read from.
 struct MIODB_EXPORT TraceUpdate {
-  // Those of RocksDB. A program that replays them has to say what it makes of those that its store does not have.
+  // The kinds of RocksDB. A program that replays a trace decides how to treat kinds that its store does not have.
   enum Kind : int { kPut, kDelete, kSingleDelete, kDeleteRange, kMerge };
 
   Kind kind = kPut;
@@ -150,7 +151,7 @@ class MIODB_EXPORT TraceUpdates {
   bool Next(TraceUpdate* update);
 
   // Whether the walk ended at damage: an unknown kind of update, one that is cut, or another number of them than the
-  // batch says. What a TraceReader delivers has none.
+  // batch says. Batches that a TraceReader delivers have no damage.
   bool damaged() const { return damaged_; }
 
  private:
@@ -159,21 +160,21 @@ class MIODB_EXPORT TraceUpdates {
   bool damaged_ = false;
 };
 
-// One key of a call that has several.
+// A key of a call with several keys.
 struct MIODB_EXPORT TraceKey {
   uint32_t column_family = 0;
   Slice key;
 };
 
-// A recorded call. Slices refer to bytes of the reader and stay valid until it moves on. What a type does not have is
-// empty or 0.
+// A recorded call. Slices refer to bytes of the reader and stay valid until it moves on. Members that a type does not
+// use are empty or 0.
 struct MIODB_EXPORT TraceRecord {
   TraceType type = kTraceBegin;
   uint64_t micros = 0;  // When the call was made.
   uint64_t offset = 0;  // Of the record in the file.
 
   Slice batch;  // kTraceWrite: see TraceUpdates
-  // Of the others, by its id (column_family.h); 0 is the default one. Names are not in a trace.
+  // The family of all other calls, by its id (column_family.h); 0 is the default family. Names are not in a trace.
   uint32_t column_family = 0;
   Slice key;          // kTraceGet, kTraceSeek, kTraceSeekForPrev; the seek's of kTraceScan
   Slice lower_bound;  // Of seeks; empty: none
@@ -184,9 +185,9 @@ struct MIODB_EXPORT TraceRecord {
   uint64_t prevs = 0;
 };
 
-// Reads the records of a trace in their order, those of RocksDB's traces too. It has a window of the file in memory,
-// which grows to the largest record. The bytes may be anybody's: a damaged length is never believed beyond the end of
-// the file.
+// Reads the records of a trace in their order, those of RocksDB's traces too. A TraceReader has a window of the file in
+// memory, which grows to the largest record. The bytes may be anybody's: a damaged length is never believed beyond the
+// end of the file.
 //
 //   std::unique_ptr<TraceReader> reader;
 //   Status s = TraceReader::Open(path, &reader);
@@ -233,7 +234,8 @@ class MIODB_EXPORT TraceReader {
   // takes what the file has gained since. Errors as of Open; on failure Next gives nothing.
   Status Rewind();
 
-  // What the first record says: when the trace began, the version of the format, and who wrote it. Good from Open on.
+  // The content of the first record: when the trace began, the version of the format, and the name of the writer. Good
+  // from Open on.
   uint64_t start_micros() const;
   int format_version() const;         // 1 or 2, for 0.1 and 0.2
   const std::string& writer() const;  // The version of the program that wrote it, such as "7.8".

@@ -15,10 +15,10 @@
 // else writes to it, its sequence numbers are the source's, so that it knows by itself how far it is, also after a
 // crash: each batch is written as a whole or not at all.
 //
-// What a batch is. A call of DB::Write, DB::Put or the like, whole; or several of them that were made durable together,
-// in their order. Each update is what was stored: operands are not combined, and values that expire do so at the moment
-// at which they do in the source, whatever the options of the copy say. Write with lifetime_seconds = kNoLifetime if
-// these give others lifetimes.
+// A batch is a whole call of DB::Write, DB::Put or the like, or several such calls that were made durable together, in
+// their order. Each update is what was stored: operands are not combined, and values that expire do so at the moment at
+// which they do in the source, whatever the options of the copy say. Write with lifetime_seconds = kNoLifetime if these
+// give others lifetimes.
 //
 // Column families are named in batches by their ids (ColumnFamilyHandle::GetID). Making and dropping one is not in the
 // stream: whoever follows makes the same ones in the same order, so that they have the same ids, and drops them. A
@@ -33,9 +33,9 @@
 // the source and leave it in the copy: write with sync, or make the copy anew when GetUpdatesSince says
 // InvalidArgument.
 //
-// A reader (DB::OpenReader) gives the stream in another process. It goes as far as what the reader sees: DB::Refresh
-// before Next. That may be a write whose writer was not told yet that it is durable, with any persist mode, and what
-// was said of loss of power holds.
+// A reader (DB::OpenReader) gives the stream in another process. The stream ends where the view of the reader ends, so
+// call DB::Refresh before Next. With any persist mode the last batch may be a write whose writer does not know yet that
+// it is durable; for loss of power the same holds as with the persist mode file.
 //
 // Threads: one at a time. The iterator is deleted before the database.
 
@@ -64,8 +64,8 @@ class MIODB_EXPORT UpdateIterator {
   // Goes to the next batch. At the end, or after an error, it looks once more for what comes behind the last batch.
   virtual void Next() = 0;
 
-  // What the last look for a batch met. NotFound: the log does not reach back so far any more. Corruption: the log is
-  // damaged.
+  // The result of the last look for a batch. NotFound: the log does not reach back so far any more. Corruption: the log
+  // is damaged.
   virtual Status status() const = 0;
 
   // The numbers of the first and of the last update that the batch had when it was written.
@@ -77,7 +77,7 @@ class MIODB_EXPORT UpdateIterator {
   // REQUIRES: Valid()
   virtual uint32_t dropped_family() const = 0;
 
-  // The batch, until the next call of Next. It may be moved from. REQUIRES: Valid()
+  // The batch, until the next call of Next. The batch may be moved from. REQUIRES: Valid()
   virtual WriteBatch* batch() = 0;
 };
 

@@ -8,7 +8,7 @@
 // An update hides earlier ones of the same key in the same batch. A batch is also the fast way to load data: one frame
 // of the log and one fence serve all its updates.
 //
-// What a batch holds, for programs that were handed one:
+// A program that was handed a batch reads its content like this:
 //
 //   struct Printer : miodb::WriteBatch::Handler {
 //     void Put(const miodb::Slice& key, const miodb::Slice&) override { puts(("put " + key.ToString()).c_str()); }
@@ -16,14 +16,14 @@
 //   } printer;
 //   status = batch.Iterate(&printer);
 //
-// What a crash leaves: all updates of a batch that DB::Write has returned OK for, as far as a single write would be
-// kept (db.h); of one that was being written all updates or none.
+// After a crash: if DB::Write has returned OK for a batch, all of its updates are there, as far as a single write would
+// be kept (db.h). If DB::Write was running, a crash keeps the whole batch or nothing.
 //
 // Threads: any number of threads may call const methods at once; a thread that changes the batch must be alone with
 // it. The same holds for the thread in DB::Write, which only reads it: so one batch may be written to two databases at
 // once.
 //
-// Ownership: the batch copies keys and values when they are added. It can be copied, moved, and used again after
+// Ownership: the batch copies keys and values when they are added. A batch can be copied, moved, and used again after
 // Clear(). DB::Write keeps nothing of it.
 //
 // Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge or
@@ -52,7 +52,7 @@ class ColumnFamilyHandle;
 class MIODB_EXPORT WriteBatch {
  public:
   // Receives the updates of a batch, one call for each. The slices are valid only during the call: whoever needs them
-  // longer copies them (Slice::ToString). What a handler throws leaves Iterate. A handler must not change the batch
+  // longer copies them (Slice::ToString). An exception of a handler leaves Iterate. A handler must not change the batch
   // that it is called for.
   class MIODB_EXPORT Handler {
    public:

@@ -10,8 +10,8 @@
 //   delete it;
 //   status = db->Write(miodb::WriteOptions(), batch.GetWriteBatch());
 //
-// An iterator shows each key of both once, in order, in both directions. What is not in the batch comes from the base,
-// which is read no further than the walk goes:
+// An iterator shows each key of both once, in order, in both directions. Keys that are not in the batch come from the
+// base, which is read no further than the walk goes:
 //
 //   base     a=1  b=2       d=4
 //   batch         delete b      put c=3, merge 5 into d      with an operator that appends
@@ -36,28 +36,27 @@
 //
 // The names and answers are those of the class of the same name in RocksDB. Not LevelDB's.
 //
-// Of a key the newest update in the batch counts. Merges are applied by the operator that the constructor was given,
-// which has to be the database's, to the older updates of the key in the batch and, if these are merges alone, to what
-// the database has.
+// For each key the newest update in the batch counts. Merges are applied by the operator that the constructor was
+// given, which has to be the database's, to the older updates of the key in the batch and, if these are merges alone,
+// to what the database has.
 //
-// What is read of the database is what it has at that moment, or at the snapshot of the ReadOptions; the batch comes on
-// top of either, as if it were written now. So two reads of one key may differ if somebody writes it in between, unless
-// the batch has a put or a removal of it.
+// A read sees the database as it is at that moment, or at the snapshot of the ReadOptions; the batch comes on top of
+// either, as if it were written now. So two reads of one key may differ if somebody writes it in between, unless the
+// batch has a put or a removal of it.
 //
 // A walk costs what the base's costs, and where the batch has keys a search of its index for each; a change of
 // direction costs a seek of the base. A range of the batch costs a walk one seek of the base, whatever the base has in
 // it, and where the batch has ranges each step searches among them.
 //
-// Who only gathers updates and never reads them is better off with a WriteBatch, which has no index and takes less
-// memory.
+// A program that never reads its updates is better off with a WriteBatch, which has no index and takes less memory.
 //
 // Threads: any number of threads may call const methods at once; a thread that changes the batch, or moves an iterator
 // over it, must be alone with it.
 //
-// Ownership: the batch copies keys and values. Comparator and operator stay the caller's and outlive it. It outlives
-// its iterators.
+// Ownership: the batch copies keys and values. Comparator and operator stay the caller's and outlive it. The batch must
+// outlive its iterators.
 //
-// What a crash leaves: nothing of the batch, until DB::Write has it.
+// After a crash: nothing of the batch, until DB::Write has it.
 //
 // Units: sizes are bytes. Beside what a WriteBatch holds, an update takes about 80 bytes, a range about 160 and its
 // bounds, and a search among n of them log n comparisons of keys.
@@ -83,7 +82,7 @@
 
 namespace miodb {
 
-// What an update does to its key.
+// The kinds of updates.
 enum class WriteType { kPut, kMerge, kDelete, kSingleDelete };
 
 // An update of a batch. The slices refer to the batch, until it is changed. value: empty where there is none.
@@ -187,8 +186,8 @@ class MIODB_EXPORT WriteBatchWithIndex {
   Status GetFromBatch(ColumnFamilyHandle* family, const Slice& key, std::string* value) const;
 
   // The value that db->Get(options, key, value) would give if the batch had been written behind the state that the
-  // options say. Its errors, and those of GetFromBatch. Where the batch alone decides, the database is not asked, nor
-  // whether it has the family.
+  // options say. Errors are those of DB::Get and of GetFromBatch. Where the batch alone decides, the database is not
+  // asked, nor whether it has the family.
   Status GetFromBatchAndDB(DB* db, const ReadOptions& options, const Slice& key, std::string* value) const;
   Status GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                            std::string* value) const;
