@@ -12,7 +12,7 @@ namespace miodb {
 
 namespace {
 
-// Of the three kinds of updates that say what a single key is, whatever it was.
+// Puts, deletions and single deletions hide older updates of the key; operands do not.
 bool HidesOlder(uint8_t type) { return BaseBatchType(type) != kBatchMerge; }
 
 }  // namespace
@@ -64,7 +64,7 @@ UserKey BatchIndex::KeyOf(const Entry& entry) const {
   return (entry.type & kBatchFamily) == 0 ? UserKey(key) : SplitFamilyKey(key);
 }
 
-// Of a range the end, which has the prefix too.
+// The value of a range is its end, which has the prefix too.
 Slice BatchIndex::ValueOf(const Entry& entry) const {
   DCHECK_LE(entry.value_begin + entry.value_size, WriteBatchInternal::Contents(&batch_).size());
   return Slice(WriteBatchInternal::Contents(&batch_).data() + entry.value_begin, entry.value_size);
@@ -88,8 +88,8 @@ void BatchIndex::Add(uint8_t type, const UserKey& key, const Slice& value) {
 }
 
 // A range that has no keys hides nothing; one whose end comes first DB::Write will refuse. An index of what counts
-// forgets all that the range hides. What comes later into the range is there again, as its number is not below the
-// range's.
+// forgets all that the range hides. Updates that come later into the range count again, as their numbers are not below
+// the range's.
 void BatchIndex::IndexRange(const Entry& entry) {
   const UserKey begin = KeyOf(entry);
   const Slice last = ValueOf(entry);

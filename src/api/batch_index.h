@@ -28,7 +28,7 @@ namespace miodb {
 
 class BatchIndex {
  public:
-  // Which updates the index has: all, or those that no later one hides.
+  // The updates that the index has: all, or only updates that no later update hides.
   enum class Keeps : uint8_t { kAll, kWhatCounts };
 
   BatchIndex(const Comparator* comparator, size_t reserved_bytes, Keeps keeps, const MergeOperator* merge_operator);
@@ -48,7 +48,7 @@ class BatchIndex {
   void GoBack(const Mark& mark);  // REQUIRES: nothing before the mark was taken back since
 
   WriteBatch* batch() { return &batch_; }
-  // Of the keys of a family: by their bytes in all but the default one.
+  // The order of a family's keys: by their bytes, but in the default family that of the database.
   const KeyOrder& order(uint32_t family) const { return family == kDefaultFamily ? order_ : bytewise_; }
   const MergeOperator* merge_operator() const { return merge_operator_; }
 
@@ -108,7 +108,7 @@ class BatchIndex {
 
   // ---- Keys
 
-  // What the batch says of a key.
+  // The batch's answer for a key.
   struct Answer {
     enum class Kind : uint8_t {
       kNothing,

@@ -15,7 +15,7 @@ namespace {
 
 using Side = BatchIndex::Side;
 
-// An index has entries of single keys alone, so there are no other types.
+// Entries of the index are of single keys; deletions of ranges lie elsewhere, so no other type occurs.
 WriteType TypeOf(uint8_t type) {
   switch (BaseBatchType(type)) {
     case kBatchPut:
@@ -232,8 +232,8 @@ class BatchOverBase final : public Iterator {
     failure_ = s;
   }
 
-  // From the current pair. What the batch was given since the last move is looked for behind its key; and where it gave
-  // up ranges, so is what base passed over.
+  // From the current pair. Updates that the batch was given since the last move are looked for behind the current key.
+  // If the batch has undone ranges since, so are keys that the base passed over.
   void Step(Direction direction) {
     DCHECK(Valid());
     if (direction != direction_ || ranges_undone_ != index_->ranges_undone()) {
@@ -284,9 +284,9 @@ class BatchOverBase final : public Iterator {
     }
   }
 
-  // Takes base out of what the batch deletes: by one seek for each stretch of keys, whatever base has in it. It is
-  // asked before each comparison, and not after moves of base alone, since a range may come while base stands where it
-  // lies.
+  // Takes base out of what the batch deletes: by one seek for each stretch of keys, whatever base has in it. The call
+  // comes before each comparison, and not only after moves of base, since a range may come while base stands inside of
+  // it.
   void LeaveRanges(Direction direction) {
     const BatchRanges* const ranges = index_->RangesOf(family_);
     if (ranges == nullptr) return;
@@ -296,7 +296,7 @@ class BatchOverBase final : public Iterator {
     }
   }
 
-  // Which of the two comes first in this direction.
+  // The source whose key comes first in this direction.
   At Nearer(Direction direction) const {
     if (!base_->status().ok()) return At::kNowhere;  // what it does not show, the batch may not be shown without
     if (!base_->Valid()) return keys_.Valid() ? At::kBatch : At::kNowhere;

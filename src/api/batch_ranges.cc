@@ -9,13 +9,13 @@
 
 namespace miodb {
 
-// What holds for a key begins at the last bound that is not behind it.
+// The stretch of a key begins at the last bound that is not behind the key.
 BatchRanges::Held::const_iterator BatchRanges::Over(const Slice& key) const {
   const auto behind = held_.upper_bound(key);
   return behind == held_.begin() ? held_.end() : std::prev(behind);
 }
 
-// What holds behind the new range is what held at its end.
+// Behind the new range the stretch that held at its end goes on.
 void BatchRanges::Add(const Slice& begin, const Slice& end, uint32_t updates) {
   DCHECK(held_.key_comp()(begin, end));
   DCHECK_GT(updates, 0u);

@@ -24,8 +24,8 @@ class BatchRanges {
   // updates: how many the batch has with this one, and more than with any before. REQUIRES: begin comes before end.
   void Add(const Slice& begin, const Slice& end, uint32_t updates);
 
-  // How many updates the batch had with the newest deletion of the key; 0: no range has it. What the batch says of the
-  // key in these updates is hidden, as is all that there was before the batch.
+  // How many updates the batch had with the newest deletion of the key; 0: no range has it. The deletion hides these
+  // updates of the key, and everything from before the batch.
   uint32_t NewestOver(const Slice& key) const;
 
   // The longest stretch of deleted keys around one. The slices live until the next change.

@@ -108,7 +108,8 @@ class Shard {
 
   // The entry begins with one handle, the caller's, so making room cannot take it away again. An entry that is in use
   // is never detached for room: usage_ is above the capacity then, until handles are released.
-  // Without memory the map does not have it, and the one that it was to replace has gone.
+  // If there is no memory for its place in the map, the map does not have the new entry, and the entry of the same key
+  // is gone all the same.
   void Insert(const HashedKey& key, Entry* entry) EXCLUDES(mu_) {
     Doomed dead;
     MutexLock lock(&mu_);
@@ -157,7 +158,7 @@ class Shard {
     Destroy(dead);
   }
 
-  // Whoever has a handle keeps the value; nobody finds it any more.
+  // A handle keeps the value; a search does not find the entry any more.
   void Erase(const HashedKey& key) EXCLUDES(mu_) {
     Entry* dead = nullptr;
     {

@@ -4,7 +4,8 @@
 
 #include "src/util/no_throw.h"
 
-// What Env and the file interfaces do for whoever derives from them, and two helpers over any Env.
+// The default answers of Env and of the file interfaces for classes that derive from them, and two helpers over any
+// Env.
 
 namespace miodb {
 

@@ -119,8 +119,9 @@ class PosixEnv final : public Env {
   // be made durable is taken away again.
   Status CreateDir(const std::string& dirname) override {
     if (::mkdir(dirname.c_str(), FolderMode(access_)) != 0) return PosixError(dirname, errno);
-    // What the umask took away, of the folder itself, whatever has its name by now; file systems without modes refuse,
-    // and need nothing. Without /proc the first call may fail, and where the umask forbids to read it the second.
+    // Gives the folder back the bits that the umask took away: the folder itself, whatever has its name by now. File
+    // systems without modes refuse, and need nothing. Without /proc the first call may fail, and where the umask
+    // forbids to read it the second.
     if (::fchmodat(AT_FDCWD, dirname.c_str(), FolderMode(access_), AT_SYMLINK_NOFOLLOW) != 0) {
       const Descriptor made(OpenFile(dirname, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
       if (made.get() < 0 || ::fchmod(made.get(), FolderMode(access_)) != 0) errno = 0;
@@ -143,7 +144,7 @@ class PosixEnv final : public Env {
     return Status::OK();
   }
 
-  // Of what the name leads to, through links.
+  // The size of the file behind the name, through links.
   Status GetFileSize(const std::string& fname, uint64_t* file_size) override {
     struct stat info;
     if (::stat(fname.c_str(), &info) != 0) {
@@ -197,8 +198,8 @@ class PosixEnv final : public Env {
     if (!NoThrow("thread", start).ok()) Schedule(function, arg);
   }
 
-  // The user's own folder below /tmp, unless TEST_TMPDIR names another one. Of a name that anybody could have made
-  // there it is believed only that it is a folder of this user's.
+  // The user's own folder below /tmp, unless TEST_TMPDIR names another one. Anybody could have made that name, so it
+  // has to be a folder that belongs to this user.
   Status GetTestDirectory(std::string* path) override {
     const char* const chosen = std::getenv("TEST_TMPDIR");
     const bool is_chosen = chosen != nullptr && chosen[0] != '\0';
@@ -226,7 +227,7 @@ class PosixEnv final : public Env {
   }
 
  private:
-  // All that there can be; those that nobody has asked for are made by this.
+  // Visits every Env that there can be, and makes those that nobody has asked for yet.
   template <typename Use>
   static void ForEach(Use use) {
     for (const FileAccess access : {FileAccess::kOwner, FileAccess::kGroupReads, FileAccess::kGroupWrites}) {
@@ -270,8 +271,8 @@ class PosixEnv final : public Env {
   std::deque<std::pair<void (*)(void*), void*>> background_work_ GUARDED_BY(background_mu_);
 };
 
-// One for each way to make files and to follow links, made at the first use and never destroyed. The handlers of fork
-// are registered once for all of them.
+// There is an Env for each way to make files and to follow links, made at the first use and never destroyed. The
+// handlers of fork are registered once for all of them.
 PosixEnv* PosixEnv::Instance(FileAccess access, Links links) {
   struct Pair {
     explicit Pair(FileAccess a)

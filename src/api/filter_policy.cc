@@ -16,8 +16,8 @@ namespace miodb {
 
 namespace {
 
-// The hash that the filter format prescribes. It reads four bytes at a time; one to three left over are added as one
-// little-endian number.
+// The hash that the filter format prescribes. The hash reads four bytes at a time and adds the last one to three bytes
+// as a little-endian number.
 uint32_t FilterHash(const Slice& key) {
   constexpr uint32_t kMultiplier = 0xc6a4a793;
   constexpr uint32_t kSeed = 0xbc9f1d34;
@@ -37,8 +37,8 @@ uint32_t FilterHash(const Slice& key) {
   return h;
 }
 
-// LevelDB's format to the bit, so that its tools and RocksDB's read the filters and its tables keep theirs. One hash
-// is the start and, rotated, the step of all probes, which comes close to as many independent hashes (Kirsch and
+// LevelDB's format to the bit, so that its tools and RocksDB's read the filters and its tables keep theirs. A single
+// hash is the start and, rotated, the step of all probes, which comes close to as many independent hashes (Kirsch and
 // Mitzenmacher, Less hashing, same performance, 2006).
 class BloomFilterPolicy final : public FilterPolicy {
  public:

@@ -12,9 +12,9 @@
 
 namespace miodb {
 
-// What the operator makes of base, nullptr: of nothing, and the operands, oldest first. InvalidArgument without an
-// operator, Corruption if it fails; *value is then unspecified. REQUIRES: there is an operand; none of the slices lies
-// in *value.
+// Stores in *value the result of the operator for base and the operands, oldest first; base is nullptr if there is no
+// value. InvalidArgument without an operator, Corruption if it fails; *value is then unspecified. REQUIRES: there is an
+// operand; none of the slices lies in *value.
 Status FullMerge(const MergeOperator* merge_operator, const Slice& key, const Slice* base,
                  const std::vector<Slice>& operands, std::string* value);
 

@@ -5,7 +5,7 @@
 
 #include "src/util/check.h"
 
-// What all iterators share: their cleanups. And the iterators of those who have nothing to iterate over.
+// The cleanups, which all iterators share, and the iterators over nothing.
 
 namespace miodb {
 

@@ -30,7 +30,7 @@ class UInt64Add final : public AssociativeMergeOperator {
   }
 };
 
-// Equal values are the same bytes, so it does not matter which of two is kept.
+// Equal values have the same bytes, so either of the two may be kept.
 class Max final : public AssociativeMergeOperator {
  public:
   const char* Name() const override { return "miodb.Max"; }
@@ -142,7 +142,7 @@ bool AssociativeMergeOperator::PartialMerge(const Slice& key, const Slice& left,
   return Merge(key, &left, right, new_operand);
 }
 
-// None of the three is ever destroyed: a database that is a static variable may be closed after them.
+// The three operators are never destroyed: a database that is a static variable may be closed after them.
 const MergeOperator* UInt64AddOperator() {
   static const UInt64Add* const merge_operator = new UInt64Add;
   return merge_operator;

@@ -40,13 +40,13 @@ struct OptimisticTransaction::Rep {
   };
   using TrackedKeys = std::map<Key, Tracked>;
 
-  // One key has one entry, or a second name of the default family would have it count from a later moment.
+  // A key has a single entry, or else a second name of the default family would have the key count from a later moment.
   static Key KeyOf(ColumnFamilyHandle* family, const Slice& key) {
     return {IdOf(family) == kDefaultFamily ? nullptr : family, key.ToString()};
   }
 
-  // The batch has save points of its own. These hold what a rollback takes back besides: the keys that were tracked
-  // since, and the snapshot that was set.
+  // The batch has save points of its own. The save points here hold what a rollback takes back besides: the keys that
+  // were tracked since, and the snapshot that was set.
   struct SavePoint {
     size_t tracked;
     Held snapshot;
@@ -66,7 +66,7 @@ struct OptimisticTransaction::Rep {
   }
 
   // now: a snapshot to begin with, of a key that is not tracked yet and where none was set; null: the moment of the
-  // call. A snapshot is there before the sequence is asked for, so it is not behind it.
+  // call. The snapshot is taken before the sequence is read, so the snapshot is not newer than the sequence.
   Tracked* Track(const Key& key, const Held& now) {
     const auto found = tracked.find(key);
     if (found != tracked.end()) return &found->second;

@@ -47,9 +47,8 @@ class Loaded {
   void* const handle_;
 };
 
-// Names of what is loaded, in the order in which it was.
-// The names are copied out first, because dlopen must not be called from inside of the iteration, which holds the
-// linker's lock.
+// Names of the loaded libraries, in the order in which they were loaded. The names are copied out first, because dlopen
+// must not be called from inside of the iteration, which holds the linker's lock.
 std::vector<std::string> LoadedNames() {
   std::vector<std::string> names;
   ::dl_iterate_phdr(

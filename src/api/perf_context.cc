@@ -89,7 +89,7 @@ void PerfContext::Add(const PerfContext& other) {
   for (const PerfClock::Field field : kFields) this->*field += other.*field;
 }
 
-// One line for puts and one for gets, each stage as nanoseconds of a call on average.
+// A line for puts and a line for gets, each stage as nanoseconds of a call on average.
 std::string PerfContext::ToString() const {
   return Line("put", *this, puts, put_total, kPutStages) + "\n" + Line("get", *this, gets, get_total, kGetStages) +
          "; " + std::to_string(filters_asked) + " filters asked, " + std::to_string(tables_searched) +

@@ -20,7 +20,7 @@ namespace miodb {
 
 namespace {
 
-// What is appended in small pieces is gathered up to this size, so that a record of some bytes costs no system call.
+// Small appends are gathered up to this size, so that a record of some bytes costs no system call.
 constexpr size_t kWriteBufferBytes = 64 * 1024;
 
 // Reads n bytes, or fewer at the end of the file, by calls of read(to, bytes, done so far): a pipe or a network file
@@ -92,7 +92,7 @@ Status PosixRandomAccessFile::Read(uint64_t offset, size_t n, Slice* result, cha
 PosixWritableFile::PosixWritableFile(std::string fname, Descriptor fd)
     : PosixWritable(std::move(fname), std::move(fd)), buffer_(new char[kWriteBufferBytes]) {}
 
-// Who did not close the file has no interest in what became of its last bytes.
+// A caller that did not close the file does not need to know what became of the last bytes.
 PosixWritableFile::~PosixWritableFile() {
   if (fd_.valid()) Close().IgnoreError();
 }
@@ -111,7 +111,7 @@ Status PosixWritableFile::Append(const Slice& data) {
   left -= fits;
   if (left == 0) return Status::OK();
 
-  // The buffer is full. What would fill it again goes to the file directly.
+  // The buffer is full. Bytes that would fill the buffer again go to the file directly.
   s = Flush();
   if (!s.ok()) return s;
   DCHECK_EQ(used_, 0u);
@@ -130,8 +130,8 @@ Status PosixWritableFile::Flush() {
   return WriteOut(&buffer_[0], n);
 }
 
-// Begins to write a range back and does not wait, so that the sync to come finds little left to do. It makes nothing
-// durable.
+// Begins to write a range back and does not wait, so that the sync to come finds little left to do. RangeSync makes
+// nothing durable.
 Status PosixWritableFile::RangeSync(uint64_t offset, uint64_t size) {
   Status s = Flush();
   if (!s.ok()) return s;
@@ -146,8 +146,8 @@ Status PosixWritableFile::WriteOut(const char* p, size_t n) {
   return WriteAll(fd_.get(), p, n) ? Status::OK() : Keep(PosixError(fname_, errno));
 }
 
-// The message is measured, then printed: the length of a line has no bound. It ends with one newline, whether the
-// caller gave it one or not.
+// The message is measured, then printed: the length of a line has no bound. The line ends with one newline, whether the
+// caller gave a newline or not.
 void PosixLogger::Logv(const char* format, std::va_list ap) {
   char prefix[96];
   const int prefix_length = FormatPrefix(prefix, sizeof(prefix));

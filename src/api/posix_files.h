@@ -47,7 +47,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   const Descriptor fd_;
 };
 
-// Collects what is appended in a buffer. What fills the buffer again and again goes to the file directly.
+// Collects what is appended in a buffer. Appends that would fill the buffer again and again go to the file directly.
 class PosixWritableFile final : public PosixWritable {
  public:
   PosixWritableFile(std::string fname, Descriptor fd);

@@ -37,8 +37,8 @@ void PosixLocks::DropInChild() {
   files_.clear();
 }
 
-// The table is held over the attempts, so two threads of this process never race for one file. Others are not waited
-// for: flock says at once that somebody has the lock.
+// The table is held over the attempts, so two threads of this process never race for one file. Lock does not wait for
+// other processes: flock says at once that somebody has the lock.
 Status PosixLocks::Lock(const std::string& fname, FileAccess access, Links links, FileLock** lock) {
   CHECK(lock != nullptr);
   MutexLock guard(&mutex_);
@@ -54,7 +54,7 @@ PosixLocks::Attempt PosixLocks::TryLock(const std::string& fname, FileAccess acc
   bool created;
   Descriptor fd(-1);
   const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access, links, &created);
-  // An error that is nobody else's lock leaves no file that was not there.
+  // If the attempt fails for another reason than somebody's lock, a file that this call has made is removed again.
   const auto fail = [&](const Status& error) {
     if (created) ::unlink(fname.c_str());
     *s = error;
@@ -77,8 +77,8 @@ PosixLocks::Attempt PosixLocks::TryLock(const std::string& fname, FileAccess acc
     return Attempt::kFailed;
   }
 
-  // Whoever held the lock before may have removed the file after we opened it. Then we hold a lock that no one else
-  // will ever meet, and have to take the one of the file that has the name now.
+  // The last holder of the lock may have removed the file after we opened it. Then we hold a lock that no one else will
+  // ever meet, and have to take the one of the file that has the name now.
   struct stat current;
   if (::stat(fname.c_str(), &current) != 0) {
     return errno == ENOENT ? Attempt::kNameMoved : fail(PosixError(fname, errno));

@@ -40,12 +40,12 @@ class PosixLocks {
  private:
   class Held;
 
-  // What makes a file the same file under every name.
+  // The identity of a file, the same under every name.
   using FileId = std::pair<dev_t, ino_t>;
 
   PosixLocks() = default;
 
-  // What became of one attempt to open and lock the file of a name.
+  // The outcome of an attempt to open and lock the file of a name.
   enum class Attempt { kLocked, kNameMoved, kFailed };
 
   Attempt TryLock(const std::string& fname, FileAccess access, Links links, FileLock** lock, Status* s)

@@ -49,7 +49,7 @@ Status::Status(Code code, const Slice& msg, const Slice& msg2) {
   }
 }
 
-// Out of the header, which does not know what a state is.
+// Not in the header, where State is declared and not defined.
 Status::Code Status::CodeOf(const State* state) {
   DCHECK(state != nullptr);
   return state->code;

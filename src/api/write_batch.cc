@@ -89,7 +89,7 @@ WriteBatch& WriteBatch::operator=(WriteBatch&& other) noexcept {
 
 WriteBatch::~WriteBatch() = default;
 
-// One form for all kinds; whether there is a value the type says.
+// All kinds have the same form; the type says whether there is a value.
 void WriteBatch::Put(const Slice& key, const Slice& value) { WriteBatchInternal::Add(this, kBatchPut, key, value); }
 void WriteBatch::Delete(const Slice& key) { WriteBatchInternal::Add(this, kBatchDeletion, key, Slice()); }
 void WriteBatch::Merge(const Slice& key, const Slice& operand) {
@@ -195,7 +195,7 @@ Status WriteBatch::Iterate(Handler* handler) const {
   return Status::OK();
 }
 
-// The count is a fixed32 behind the sequence. Both are read and written as bytes, at any alignment.
+// The count is a fixed32 behind the sequence. Sequence and count are read and written as bytes, at any alignment.
 uint32_t WriteBatchInternal::Count(const WriteBatch* batch) {
   DCHECK_GE(batch->rep_.size(), kBatchHeaderBytes);
   return DecodeFixed32(batch->rep_.data() + kCountOffset);
@@ -232,7 +232,7 @@ void WriteBatchInternal::Truncate(WriteBatch* batch, size_t bytes, uint32_t coun
 
 // Counts add up, and the updates are the source's bytes as they are: none is looked at.
 void WriteBatchInternal::Append(WriteBatch* target, const WriteBatch* source) {
-  // Both numbers are taken before anything changes, because the two may be the same batch.
+  // The two numbers are read before anything changes, because source and target may be the same batch.
   const uint32_t count = Count(target) + Count(source);
   const size_t source_bytes = source->rep_.size();
   DCHECK_GE(source_bytes, kBatchHeaderBytes);

@@ -10,8 +10,8 @@
 //            | kBatchFamily and one of these: the same, with keys of a column family (util/family_key.h)
 //
 // The first byte of an update is its type. This is the batch format that LevelDB documents, with three of RocksDB's
-// types and two that are our own. Of values that expire no program's batch has any, but those that a database makes of
-// them do. The type of families is in memory alone: what a log gets are the keys, and what a trace gets is RocksDB's
+// types and two that are our own. A batch of a program has no kBatchExpiringPut; a database makes batches that have it.
+// The type of families is in memory alone: what a log gets are the keys, and what a trace gets is RocksDB's
 // (trace/trace_format.h).
 //
 // Threads: as WriteBatch: const calls at any time, one thread alone for a change.
@@ -39,14 +39,14 @@ inline constexpr uint8_t kBatchSingleDeletion = 7;
 inline constexpr uint8_t kBatchRangeDeletion = 15;
 inline constexpr uint8_t kBatchExpiringPut = 64;
 
-// Of a kBatchExpiringPut, in front of the value.
+// Bytes of the expiry in front of the value of a kBatchExpiringPut.
 inline constexpr size_t kBatchExpiryBytes = 8;
 
 // A bit beside those of the type: the key begins with the prefix of its family. Where it is not set, a key that begins
 // like one is the default family's all the same.
 inline constexpr uint8_t kBatchFamily = 0x80;
 
-// What the update does, in whichever family.
+// The type without the bit of families.
 inline uint8_t BaseBatchType(uint8_t type) { return static_cast<uint8_t>(type & ~kBatchFamily); }
 
 // Whether an update of the type has a value, an operand, or the end of a range.
@@ -65,14 +65,14 @@ inline bool IsBatchType(uint8_t type) {
 // Bytes in front of the first update.
 inline constexpr size_t kBatchHeaderBytes = 12;
 
-// What only the library may do with a batch.
+// Access to the bytes of a batch, for the library alone.
 class WriteBatchInternal {
  public:
-  // Number of updates. What the header says, which need not be true of a batch from SetContents' caller.
+  // Number of updates. The number stands in the header and need not be true if a caller of SetContents gave the bytes.
   static uint32_t Count(const WriteBatch* batch);
   static void SetCount(WriteBatch* batch, uint32_t count);
 
-  // Of the first update.
+  // The sequence of the first update.
   static void SetSequence(WriteBatch* batch, uint64_t sequence);
 
   // The batch's bytes. Valid until it changes.

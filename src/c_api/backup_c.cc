@@ -74,7 +74,7 @@ uint64_t miodb_backups_bytes(const miodb_backups_t* backups, size_t i) { return 
 
 uint64_t miodb_backups_new_bytes(const miodb_backups_t* backups, size_t i) { return At(backups, i).new_bytes; }
 
-// These three need no database that is open; each takes the lock of the folder for itself.
+// The next three calls need no open database; each takes the lock of the folder for itself.
 void miodb_verify_backup(const char* folder, uint64_t generation, char** errptr) {
   DCHECK(folder != nullptr);
   SaveError(errptr, miodb::VerifyBackup(BackupOptions(), folder, generation));

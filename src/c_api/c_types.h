@@ -1,4 +1,4 @@
-// What stands behind the opaque types of leveldb/c.h and miodb/c.h: each wraps the C++ object of the same name.
+// The structs behind the opaque types of leveldb/c.h and miodb/c.h: each wraps the C++ object of the same name.
 
 #ifndef MIODB_SRC_C_API_C_TYPES_H_
 #define MIODB_SRC_C_API_C_TYPES_H_
@@ -95,8 +95,8 @@ struct miodb_pinnedslice_t {
 
 namespace miodb {
 
-// What a handle of C stands for. As with LevelDB's, a NULL is no handle unless the header says what it means; a program
-// that gives one would crash at the next line, and in builds with checks does so here.
+// The C++ object behind a handle of C. As with LevelDB's, a NULL is no handle unless the header says what it means; a
+// program that gives one would crash at the next line, and in builds with checks does so here.
 template <typename Handle>
 auto& RepOf(Handle* handle) {
   DCHECK(handle != nullptr);
@@ -114,10 +114,10 @@ char* CopyForC(const Slice& bytes);
 // If s is an error, puts its message in place of *errptr and returns true.
 bool SaveError(char** errptr, const Status& s);
 
-// Of a call that looks for something: whether it found it. What is not there is an answer and no error.
+// For a call that looks for something: whether the call found it. NotFound is an answer and no error.
 bool Found(const Status& s, char** errptr);
 
-// What such a call found, as CopyForC, and its size in *vallen; if it did not, NULL and 0.
+// A copy, made by CopyForC, of the value that such a call found, and its size in *vallen; NULL and 0 if it found none.
 char* ValueForC(const Status& s, const Slice& value, size_t* vallen, char** errptr);
 
 }  // namespace miodb

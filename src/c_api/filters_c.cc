@@ -53,7 +53,7 @@ class CFilter final : public miodb::CompactionFilter {
 
   const char* Name() const override { return name_(state_); }
 
-  // What was made is given back in any case. A number that is no answer keeps the record.
+  // Memory that the program's function has allocated is freed in any case. A number that is no answer keeps the record.
   Decision Filter(int level, const Slice& key, ValueKind kind, const Slice& existing_value,
                   std::string* new_value) const override {
     DCHECK(new_value != nullptr);

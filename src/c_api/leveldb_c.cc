@@ -11,11 +11,11 @@
 #include "src/util/no_throw.h"
 
 // The functions of LevelDB's C API, in the order of its header; most of those of options are in options_c.cc. Each
-// unpacks its C types, makes one call of the C++ API, and packs what comes back. What a program gets as a pointer it
-// frees: strings and values with leveldb_free, objects with their own destroy. Errors go into *errptr as text, since C
+// unpacks its C types, makes one call of the C++ API, and packs what comes back. A program frees every pointer that it
+// gets: strings and values with leveldb_free, objects with their own destroy. Errors go into *errptr as text, since C
 // has no Status; a function without one has no error to tell, or swallows it.
 //
-// Threads, lifetimes and what a crash leaves are those of the C++ calls.
+// Threads, lifetimes and the state after a crash are those of the C++ calls.
 
 using miodb::CopyForC;
 using miodb::RepOf;
@@ -290,7 +290,7 @@ void leveldb_destroy_db(const leveldb_options_t* options, const char* name, char
   SaveError(errptr, miodb::NoThrow(name, [&] { return miodb::DestroyDB(name, RepOf(options)); }));
 }
 
-// What could not be saved is in the file LOST, which is no error of the call.
+// The file LOST names the records that could not be saved; lost records are no error of the call.
 void leveldb_repair_db(const leveldb_options_t* options, const char* name, char** errptr) {
   DCHECK(name != nullptr);
   SaveError(errptr, miodb::NoThrow(name, [&] { return miodb::RepairDB(name, RepOf(options)); }));
@@ -304,7 +304,8 @@ void leveldb_iter_destroy(leveldb_iterator_t* iter) {
   delete iter;
 }
 
-// Moves change the iterator and nothing else. The error of one is in leveldb_iter_get_error, when it is not valid.
+// Moves change the iterator and nothing else. If the iterator is not valid after a move, leveldb_iter_get_error has the
+// error.
 uint8_t leveldb_iter_valid(const leveldb_iterator_t* iter) { return RepOf(iter)->Valid(); }
 void leveldb_iter_seek_to_first(leveldb_iterator_t* iter) { RepOf(iter)->SeekToFirst(); }
 void leveldb_iter_seek_to_last(leveldb_iterator_t* iter) { RepOf(iter)->SeekToLast(); }

@@ -82,7 +82,8 @@ class COperator final : public MergeOperator {
   }
 
  private:
-  // What was made is given back in any case: a function that fails may have returned something all the same.
+  // Memory that the function has allocated is freed in any case: a function that fails may have returned something all
+  // the same.
   bool Take(char* made, size_t size, uint8_t success, std::string* result) const {
     DCHECK(result != nullptr);
     if (made == nullptr) return false;
@@ -137,7 +138,7 @@ void miodb_options_set_merge_operator(leveldb_options_t* options, miodb_mergeope
   RepOf(options).merge_operator = merge_operator != nullptr ? RepOf(merge_operator) : nullptr;
 }
 
-// Both are writes like leveldb_put. Without an operator a merge is an error.
+// The two calls are writes like leveldb_put. Without an operator a merge is an error.
 void miodb_merge(leveldb_t* db, const leveldb_writeoptions_t* options, const char* key, size_t keylen,
                  const char* operand, size_t operand_len, char** errptr) {
   DCHECK((key != nullptr || keylen == 0) && (operand != nullptr || operand_len == 0));

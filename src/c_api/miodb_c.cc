@@ -130,8 +130,8 @@ void miodb_iter_refresh(leveldb_iterator_t* iterator, char** errptr) { SaveError
 
 // ---- Waiting and telling. ----
 
-// Both wait for background work, and report what keeps it from being done. Neither is needed for durability of writes
-// with sync.
+// The two calls wait for background work, and report the error that stops it. Neither is needed for durability of
+// writes with sync.
 void miodb_flush(leveldb_t* db, char** errptr) { SaveError(errptr, RepOf(db)->Flush()); }
 void miodb_wait_for_idle(leveldb_t* db, char** errptr) { SaveError(errptr, RepOf(db)->WaitForIdle()); }
 void miodb_create_checkpoint(leveldb_t* db, const char* directory, char** errptr) {
@@ -155,8 +155,8 @@ char* miodb_stats(leveldb_t* db) { return leveldb_property_value(db, "miodb.coun
 
 size_t miodb_writebatch_approximate_size(const leveldb_writebatch_t* batch) { return RepOf(batch).ApproximateSize(); }
 
-// Both files are the system's, not those of an Env that some options may name. A text that was begun stays as far as it
-// came, since it may say what is wrong.
+// The two files are the system's, not those of an Env that some options may name. A text that was begun stays as far as
+// it came, since it may say what is wrong.
 void miodb_dump_file(const char* fname, const char* text_name, char** errptr) {
   miodb::Env* const env = miodb::Env::Default();
   miodb::WritableFile* text = nullptr;

@@ -9,8 +9,8 @@
 #include "src/c_api/c_types.h"
 #include "src/util/check.h"
 
-// Options of the C API, LevelDB's and MioDB's: how they are made, and a setter for each member. Those of comparators
-// and filter policies are in leveldb_c.cc, beside what stands behind these types.
+// Options of the C API, LevelDB's and MioDB's: how they are made, and a setter for each member. Setters of comparators
+// and filter policies are in leveldb_c.cc, beside the structs behind these types.
 //
 // A setter stores what it is given, and copies paths. Ranges are checked by the call that the options are given to, all
 // of them together. Objects that options point to stay the program's, and outlive every database opened with them.

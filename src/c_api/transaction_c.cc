@@ -236,7 +236,7 @@ leveldb_iterator_t* miodb_transaction_create_iterator(miodb_transaction_t* txn, 
   return miodb_transaction_create_iterator_cf(txn, options, nullptr);
 }
 
-// An error is an iterator that has it, as everywhere: also that of a family that was dropped.
+// If the call fails, for example because the family was dropped, the iterator has the error as its status.
 leveldb_iterator_t* miodb_transaction_create_iterator_cf(miodb_transaction_t* txn, const leveldb_readoptions_t* options,
                                                          miodb_column_family_t* family) {
   return new leveldb_iterator_t{RepOf(txn).GetIterator(RepOf(options), HandleOf(family))};
