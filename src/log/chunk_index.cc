@@ -67,7 +67,7 @@ uint64_t ChunkIndexRoom(uint64_t chunk_bytes, uint64_t record_bytes) {
   return std::min(chunk_bytes / 2, ChunkIndexBytes(count + count / 8 + 8));
 }
 
-// One store of the whole index, whose end is the end of the extent.
+// The whole index is one store, whose end is the end of the extent.
 bool WriteChunkIndex(Persist* persist, const KeyOrder& order, uint64_t secret, const LogChunk& chunk) {
   CHECK(chunk.in_pool());
   const uint64_t used = chunk.used.load(std::memory_order_relaxed);  // relaxed: the chunk is complete

@@ -8,13 +8,13 @@
 //             first sequence on, count of them
 //   checksum  over all of this but itself, seeded with the pool's secret and the chunk's id
 //
-// An index is a hint: a chunk without one, or with one that does not check, is read frame by frame. It is made when
-// everything in the chunk is durable and nothing more comes, so it never says more than the frames do. The first
+// An index is a hint: a chunk without one, or with one that does not check, is read frame by frame. The index is made
+// when everything in the chunk is durable and nothing more comes, so it never says more than the frames do. The first
 // sequence, the count and the bytes are what the frames would have given a recovery; records are verified when the
 // memtable that takes them is flushed.
 //
 // Threads: WriteChunkIndex by one for each chunk, of which the frames stay as they are; reading by any.
-// What a crash leaves: any part of an index, which its checksum refuses.
+// After a crash: any part of an index, which its checksum refuses.
 
 #ifndef MIODB_SRC_LOG_CHUNK_INDEX_H_
 #define MIODB_SRC_LOG_CHUNK_INDEX_H_
@@ -56,7 +56,8 @@ bool ReadChunkIndex(const LogChunkPlace& place, const char* base, uint64_t secre
 // The checksum of an index with these figures and places.
 uint64_t ChunkIndexChecksum(const ChunkIndex& index, uint64_t secret, uint64_t chunk_id);
 
-// What an index that was read says otherwise than the chunk's frames; empty: nothing. REQUIRES: the frames are whole.
+// The difference between an index that was read and the frames of its chunk; empty if there is none. REQUIRES: the
+// frames are whole.
 std::string ChunkIndexProblem(const KeyOrder& order, const char* base, const ChunkIndex& index);
 
 }  // namespace miodb

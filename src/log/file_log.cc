@@ -24,7 +24,7 @@ namespace {
 // How often the archive is looked through: half of the age limit, and at least this often in seconds.
 constexpr uint64_t kTrimSeconds = 600;
 
-// What a batch needs in memory is kept for the next one up to this.
+// The memory of a batch is kept for the next batch, up to this size.
 constexpr size_t kKeptBatchBytes = 2 << 20;
 
 constexpr char kOwnerName[] = "/WAL_OWNER";
@@ -192,8 +192,9 @@ Status FileLog::Cut(const LogFile& file, uint64_t bytes) {
   return s.ok() ? ReplaceFile(options_.env, Path(file), content) : s;
 }
 
-// Numbers go on above all that are in the folder and in the archive, so that a name never stands for two files. What is
-// kept is durable before anything is dropped: writes that were read once must not be lost by a later crash.
+// Numbers go on above all that are in the folder and in the archive, so that a name never stands for two files. Files
+// that are kept are made durable before any file is dropped: writes that were read once must not be lost by a later
+// crash.
 Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
   CHECK(file_ == nullptr && writer_ == nullptr);
   Env* const env = options_.env;
@@ -275,7 +276,7 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
   // Figures are taken from the writer, which counts headers and padding.
   const uint64_t bytes_before = writer_->bytes(), padding_before = writer_->padding_bytes();
   s = writer_->Add(batch_);
-  // One large batch must not keep its memory for as long as the database is open.
+  // A large batch must not keep its memory for as long as the database is open.
   if (batch_.capacity() > kKeptBatchBytes) std::string().swap(batch_);
   if (s.ok()) s = file_->Flush();
   if (!s.ok()) return s;
@@ -317,7 +318,7 @@ Status FileLog::SyncEnded() {
   return sync_error_;
 }
 
-// Older files first, so that what is durable has no gap.
+// Syncs older files first, so that the durable part of the log has no gap.
 Status FileLog::SyncAll() {
   Status s = SyncEnded();
   CHECK(file_ != nullptr);
@@ -328,7 +329,7 @@ Status FileLog::SyncAll() {
   return s;
 }
 
-// A file that is durable is closed; one that is not keeps its handle, by which it is synced later.
+// A durable file is closed. Any other file keeps its handle for a later sync.
 void FileLog::EndFile() {
   if (file_ == nullptr) return;
   CHECK(writer_ != nullptr);
@@ -403,7 +404,7 @@ void FileLog::TrimArchive() {
   std::vector<Archived> files;
   if (!ListArchive(env, ArchiveFolder(), &files).ok()) return;
   std::vector<uint64_t> sizes(files.size());
-  // One that cannot be measured counts nothing, and goes by its age.
+  // A file that cannot be measured counts nothing, and goes by its age.
   uint64_t total = 0;
   for (size_t i = 0; i < files.size(); i++) {
     if (env->GetFileSize(files[i].path, &sizes[i]).ok()) total += sizes[i];
@@ -413,7 +414,7 @@ void FileLog::TrimArchive() {
         options_.archive_seconds > 0 && now > files[i].second && now - files[i].second >= options_.archive_seconds;
     const bool too_much = options_.archive_bytes > 0 && total > options_.archive_bytes;
     if (!old && !too_much) continue;
-    // What cannot be removed is tried again next time.
+    // A file that cannot be removed is tried again next time.
     if (env->RemoveFile(files[i].path).ok()) total -= sizes[i];
   }
 }

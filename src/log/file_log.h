@@ -1,15 +1,16 @@
 // The log in files, for databases whose pool does not keep it (kLogFile): one file for each memtable.
 //
 // A file lives until everything in it is in tables. Then it is deleted, or moved to the folder "archive" in the log's
-// folder and deleted when it is too old or the archive too large. Its name there ends with the second of the move:
+// folder and deleted when it is too old or the archive too large. The name there ends with the second of the move:
 // 000017.log.1700000000.
 //
 // The folder belongs to one log, whose id the file WAL_OWNER in it tells, so that no database ever takes another's log
 // for its own, nor one of its own of another time (format/owner_mark.h).
 //
 // Threads: Append and EndFile by one thread at a time, the leader of the current write group; the rest by any.
-// What a crash leaves: of the process, everything for which Append returned. Of the machine, everything up to the last
-// Append with sync that returned, and of what came later a part: recovery goes up to the first batch that is missing.
+// After a crash: of the process, everything for which Append returned. If the machine goes down, everything up to the
+// last Append with sync that returned, and perhaps some later batches: recovery goes up to the first batch that is
+// missing.
 
 #ifndef MIODB_SRC_LOG_FILE_LOG_H_
 #define MIODB_SRC_LOG_FILE_LOG_H_
@@ -57,7 +58,7 @@ class FileLog {
   static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
 
   // Makes the folder this log's, of this epoch, and keeps others out of it. InvalidArgument if it holds files of
-  // another log, IOError if somebody has it open. A crash leaves the mark as it was or as it is to be.
+  // another log, IOError if somebody has it open. After a crash the folder has the old mark or the new mark.
   Status Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch);
 
   // Stores whose log the folder says it holds. NotFound if it says nothing, Corruption if what it says is damaged.
@@ -80,9 +81,9 @@ class FileLog {
     uint64_t second = 0;  // of its move there
   };
 
-  // Recovery: goes on behind the files among these pieces of a log that was judged (log_history.h). Those that are kept
-  // are cut if they are damaged, because the next recovery would take what comes in later files for what lies behind a
-  // gap, and made durable; those that are dropped are removed, also durably, before anything is appended.
+  // Recovery: goes on behind the files among these pieces of a log that was judged (log_history.h). Files that are kept
+  // are made durable, and cut where they are damaged, because the next recovery would take writes of later files for
+  // writes behind a gap. Files that are dropped are removed, also durably, before anything is appended.
   Status Adopt(const std::vector<LogPiece>& pieces);
 
   // Appends these updates as one batch, numbered from first_sequence on. After a failure nobody knows what the file

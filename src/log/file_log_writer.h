@@ -1,7 +1,7 @@
 // Writes records into one log file (file_log_format.h).
 //
 // Threads: one at a time.
-// What a crash leaves: what was handed to the file and flushed survives the process; the rest depends on the file's
+// After a crash: what was handed to the file and flushed survives the process; the rest depends on the file's
 // Sync. The last record may be torn, which its checksum shows.
 
 #ifndef MIODB_SRC_LOG_FILE_LOG_WRITER_H_

@@ -145,7 +145,7 @@ bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk
   return MIODB_MUTATED(kFrameUnchecked);
 }
 
-// What is at p is left out, for it was read and does not check. Sequences rise along a chunk, so a frame whose first
+// The frame at p is left out, for it was read and does not check. Sequences rise along a chunk, so a frame whose first
 // sequence is not above those before is none of this chunk's writing.
 const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after) {
   FrameView frame;
@@ -171,7 +171,7 @@ bool FrameSearch::Next(const char* p, const char* limit, FrameView* frame, uint6
 }
 
 // The chunk's id is what the checksum says it is: folding and seeding can be undone, step by step, once the records are
-// hashed. Of bytes that are no frame the result is any number of 64 bits, which hardly ever is as small as an id.
+// hashed. For bytes that are no frame the result is any number of 64 bits, which hardly ever is as small as an id.
 bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, uint64_t* chunk_id) {
   const bool at_unit = reinterpret_cast<uintptr_t>(begin) % kExtentUnit == 0;
   const Place place = begin == last_end_ || begin == expected_ ? kBehindFrame : at_unit ? kUnit : kAnywhere;
@@ -214,8 +214,9 @@ bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, u
   return good;
 }
 
-// A true frame that is damaged: it follows one that is not, or begins with a record that checks. Its records, true ones
-// as well, look like frames and use up what places anywhere may take; the frame behind it does not depend on that.
+// A true frame that is damaged: it follows one that is not, or begins with a record that checks. Records in it look
+// like frames, also where they are true, and use up the bytes that places anywhere may take; the frame behind it does
+// not depend on that.
 void FrameSearch::ExpectBehind(const char* damaged, const char* limit) {
   uint32_t body_size = 0;
   if (limit - damaged < kBeforeTag) return;

@@ -11,7 +11,7 @@
 
 namespace miodb {
 
-// A frame that checked. Its records lie in [body, end).
+// A frame that checked. The records of the frame lie in [body, end).
 struct FrameView {
   const char* begin = nullptr;
   const char* body = nullptr;
@@ -58,7 +58,7 @@ class FrameSearch {
   // Places that could have been frames and that were not hashed any more.
   uint64_t passed_over() const { return passed_over_; }
 
-  // What hashed_bytes() is never above: this for each byte that is searched, and some frames of the largest size.
+  // The bound of hashed_bytes(): a number for each byte that is searched, and some frames of the largest size.
   static constexpr uint64_t MostHashed(uint64_t searched_bytes, uint64_t largest_frame) {
     return searched_bytes + kPlaces * (kSizeClasses * kMostWastedPerByte * searched_bytes +
                                        2 * kMostWastedAtOnce * (largest_frame << kBitsPerClass));

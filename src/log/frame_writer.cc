@@ -1,4 +1,4 @@
-// One group becomes one frame. Small records are put together in DRAM and stored in one piece, for which the medium
+// A write group becomes one frame. Small records are put together in DRAM and stored in one piece, for which the medium
 // gets whole lines; large values go straight from the caller's memory, so that they are copied once.
 
 #include "src/log/frame_writer.h"
@@ -18,7 +18,7 @@ constexpr size_t kStagingBytes = 256;
 constexpr size_t kStagingBytes = 256 * 1024;
 #endif
 
-// It is as large as the longest key once was; above this it is given back.
+// The staging area grows to the longest key; above this size its memory is given back.
 constexpr size_t kKeptStagingBytes = 8 * kStagingBytes;
 
 // Values from this size on go to the pool straight from the caller's memory.
@@ -36,9 +36,9 @@ char* FrameWriter::Reserve(size_t n) {
   return staging_.data() + staged_;
 }
 
-// A frame in one piece carries its checksum with it. Of one in several pieces the checksum is stored last, because it
-// is known last; until then its 8 bytes are what the staging area had there, which a crash leaves as a frame that does
-// not check. The order on the medium is nobody's: all of it is unfenced, and the checksum covers every byte.
+// A frame in one piece carries its checksum with it. A frame in several pieces has its checksum stored last, because it
+// is known last. Until then its 8 bytes are those of the staging area, and a crash leaves a frame that does not check.
+// The order on the medium is nobody's: all of it is unfenced, and the checksum covers every byte.
 //
 // used moves at the end, by the same thread that fences: readers of records get their places from the memtable.
 void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t body_size, uint64_t first_sequence) {

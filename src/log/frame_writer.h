@@ -1,7 +1,7 @@
 // Writes the records of a write group into a log chunk, as one frame (format/record.h).
 //
 // Threads: one at a time, the leader of the current group; WriteBeside by any number.
-// What a crash leaves: before the fence that follows, any part of the frame, which its checksum then refuses. After
+// After a crash: before the fence that follows, any part of the frame, which its checksum then refuses. After
 // it, the whole frame. So a group is in the log as a whole or not at all.
 
 #ifndef MIODB_SRC_LOG_FRAME_WRITER_H_
@@ -15,7 +15,7 @@
 
 namespace miodb {
 
-// One update of a group. place is set by FrameWriter::Write: where the record now lies.
+// An update of a group. place is set by FrameWriter::Write: where the record now lies.
 struct LogRecord {
   ValueType type;
   Slice key;

@@ -4,8 +4,8 @@
 // write group is the only one to append; once the memtable is sealed nobody does, and the flush may read. The hand-over
 // happens under the database mutex.
 //
-// What a crash leaves: a chunk is named in the manifest before its first frame is written, so recovery knows where to
-// look. Its id seeds the frames' checksums and is never used again.
+// After a crash: a chunk is named in the manifest before its first frame is written, so recovery knows where to
+// look. The id of a chunk seeds the frames' checksums and is never used again.
 
 #ifndef MIODB_SRC_LOG_LOG_CHUNK_H_
 #define MIODB_SRC_LOG_LOG_CHUNK_H_
@@ -20,7 +20,7 @@
 namespace miodb {
 
 struct LogChunk {
-  // What becomes of a chunk with time: forward only. Under the database mutex.
+  // The stages of a chunk, in this order only. Under the database mutex.
   enum class Stage : uint8_t {
     kWritten,   // frames come, or it is not one that gets an index
     kComplete,  // no more frames come, and all of them are durable
@@ -29,7 +29,7 @@ struct LogChunk {
     kFlushed,   // the same, and tables have its frames: readers from before the flush may read the index still
   };
 
-  // What its frames are stored into. Set before anybody else knows the chunk.
+  // The pages that frames are stored into. Set before anybody else knows the chunk.
   enum class Pages : uint8_t {
     kAny,    // pages that are there, as large as the medium has them: no put takes a fault
     kSmall,  // of a file whose frames are synced, and a sync of one writes no more than the page

@@ -28,9 +28,8 @@ Status LogFileBytes::Open(Env* env, const std::string& path, std::unique_ptr<Log
   return s;
 }
 
-// What is asked for is read with what follows, a window's worth: readers go forward in small steps. A window that has
-// it all already is used again. After an error the window is empty, and its reader takes that for the end, with a
-// status.
+// The call reads a window's worth from the offset on, because readers go forward in small steps. A window that has it
+// all already is used again. After an error the window is empty, and its reader takes that for the end, with a status.
 Slice LogFileBytes::At(uint64_t offset, uint64_t n) {
   // No more than there is, and nothing behind the end.
   n = std::min(n, size_ - std::min(size_, offset));

@@ -1,4 +1,4 @@
-// One judge for recoveries, repairs and checks. Pieces are taken up as they come, put in order once, and judged from
+// Recoveries, repairs and checks share this judge. Pieces are taken up as they come, put in order once, and judged from
 // the first to the last; the header has the rules by name.
 
 #include "src/log/log_history.h"
@@ -74,7 +74,7 @@ Status LogHistory::AddFiles(Env* env, const std::string& folder, std::optional<u
 }
 
 // A file without writes that are not flushed belongs behind those before it. Files are listed by rising number, which
-// is the order in which they were written. One that cannot be read is left as it was, unread, where the policy goes on.
+// is the order in which they were written. If the policy goes on, a file that cannot be read is left as it was, unread.
 Status LogHistory::ReadFiles() {
   uint64_t before = flushed_sequence_;  // the last sequence before the file
   for (LogPiece& piece : pieces_) {
@@ -147,7 +147,8 @@ Status LogHistory::Damage(const std::string& place, const std::string& reason) c
   return Status::OK();
 }
 
-// What a file system does not give is no damage: a recovery or a repair that went on without it could lose writes.
+// A read that the file system refuses is no damage: a recovery or a repair that went on without these bytes could lose
+// writes.
 Status LogHistory::Unreadable(const std::string& place, const Status& s) const {
   DCHECK(!s.ok());
   if (rules_.policy != LogPolicy::kVerify) return s;

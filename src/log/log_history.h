@@ -1,7 +1,7 @@
 // The history of a log: what its chunks and files hold, in order of sequence, and whether it follows.
 //
 // A log may have pieces of every kind, whichever mode its database was in last: sequences alone say which comes first.
-// Of pieces that begin with the same write the one that counts comes first: a file, which is removed before its
+// If several pieces begin with the same write, the piece that counts comes first: a file, which is removed before its
 // sequences are given out again, or else the chunk that was begun later. A history is judged by these rules, whoever
 // asks:
 //
@@ -15,18 +15,18 @@
 //           to anybody. The next chunk is begun when all of this one is durable, so what follows in another piece is
 //           damage as ever.
 //   end     Where the medium takes stores in any order, a loss of power may leave a hole or a gap among what was not
-//           synced. The log ends there: nothing behind it counts, whatever it is. It never ends before a sealed chunk,
-//           whose writes were recovered once and may have been read.
+//           synced. The log ends there: nothing behind it counts, whatever it is. The log never ends before a sealed
+//           chunk, whose writes were recovered once and may have been read.
 //   damage  Any other hole or gap; a frame with records of a type that this version does not know; a log that does not
 //           reach as far as it is known to have gone.
 //   foreign What lies in a chunk and was written into another one, or by another pool, does not check.
 //   index   A chunk that is taken up by its index has what the index says, and no end of a crash: it was complete and
-//           durable when the index was made. What is damaged in it is found by who reads it.
+//           durable when the index was made. A reader of the chunk finds damage in it.
 //   flushed A file of which all writes are in tables has nothing to replay, and stays.
-//   found   Of frames that a search found in a pool nobody knows whether their chunk counted. One that begins with a
-//           write that is there already does not: sequences that a recovery did not keep were given out again.
+//   found   If a search found frames in a pool, nobody knows whether their chunk counted. A frame that begins with a
+//           write that is there already does not count: sequences that a recovery did not keep were given out again.
 //
-// What is done about damage is the policy. Nothing of this changes the log.
+// The policy decides about damage. Nothing of this changes the log.
 //
 // Threads: one. Ownership: the bytes of chunks and the Env outlive the history.
 
@@ -49,7 +49,7 @@ enum class LogPolicy {
   kVerify,           // damage is told, as it would fail a recovery; an error of reading is, too
 };
 
-// What a hole or a gap behind the last sync is.
+// The meaning of a hole or a gap behind the last sync.
 enum class LogHoles { kAreDamage, kEndTheLog };
 
 struct LogRules {
@@ -86,8 +86,9 @@ class LogHistory {
   uint64_t last_sequence() const { return last_sequence_; }
   uint64_t writes() const { return writes_; }
 
-  // Visits the batches of a file whose verdict is kReplay. They are read once more, so that no more than one is in
-  // memory: Corruption if what is read is not what was judged, perhaps after some were visited.
+  // Visits the batches of a file whose verdict is kReplay. The file is read once more, so that a single batch is in
+  // memory at a time. Corruption if its bytes are not the bytes that were judged, perhaps after some batches were
+  // visited.
   Status ForEachBatch(const LogPiece& piece, const VisitBatch& visit) const;
 
  private:

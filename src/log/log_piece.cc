@@ -1,4 +1,4 @@
-// Reading pieces. What is found is kept as it is, with the holes in between: which of it counts is LogHistory's to say.
+// Reading pieces. Frames are kept as they are found, with the holes in between: LogHistory decides which of them count.
 
 #include "src/log/log_piece.h"
 

@@ -25,14 +25,14 @@
 
 namespace miodb {
 
-// What becomes of a piece. LogHistory decides.
+// The verdict on a piece, which LogHistory gives.
 enum class LogVerdict {
   kReplay,  // it holds writes that are in no table
   kKeep,    // a file of which all writes are in tables
   kDrop,    // nothing in it counts
 };
 
-// What is wrong with a frame that has_unknown_type.
+// The problem of a frame that has_unknown_type.
 inline constexpr char kUnknownValueType[] = "unknown value type";
 
 struct LogPiece {

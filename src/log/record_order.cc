@@ -34,7 +34,7 @@ size_t CommonPrefix(const std::vector<Slice>& keys) {
   return prefix;
 }
 
-// Makes 32 bits of 64. Of two results that differ the smaller one is that of the smaller number. varying: bits in which
+// Makes 32 bits of 64. If two results differ, the smaller result is that of the smaller number. varying: bits in which
 // numbers differ; the highest of them are taken, and of keys of digits, which differ in half of each byte, that half.
 uint32_t Squeeze(uint64_t number, uint64_t varying) {
   constexpr uint64_t kLowHalves = 0x0f0f0f0f0f0f0f0fu;

@@ -150,12 +150,12 @@ void BLinkTree::AddSlot(Path* path, uint32_t level, const uint64_t* head, void* 
 }
 
 // Moves the upper half of a full page to a new one on its right and returns the page where slot at is now, with *at
-// changed to what it is there. What comes at the end of the last page begins a page: ascending keys leave full ones.
-// The order of publication: the new page is filled in, then the old one names it as its neighbour, then the level
-// above gets a slot for it, and last the old page's count falls. Between the second and the last step the upper half
-// is in both pages, which readers cannot tell; before the third they come to the new page through its neighbour. A
-// tree whose root splits is one level higher from the store of root_ on; a reader that has loaded the old root finds
-// everything through its neighbours.
+// changed to what it is there. An entry that comes at the end of the last page begins a new page, so ascending keys
+// leave full pages. The order of publication: the new page is filled in, then the old one names it as its neighbour,
+// then the level above gets a slot for it, and last the old page's count falls. Between the second and the last step
+// the upper half is in both pages, which readers cannot tell; before the third they come to the new page through its
+// neighbour. A tree whose root splits is one level higher from the store of root_ on; a reader that has loaded the old
+// root finds everything through its neighbours.
 BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
   Page* const page = path->steps[level].page;
   CHECK_EQ(page->count.load(std::memory_order_relaxed), kFanout);
@@ -190,8 +190,8 @@ BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
 }
 
 // Find may stop early where the tree changes, so the walk along the list decides: it ends at the last entry before the
-// target that was linked when the walk came by. For an iterator that is as good as any moment, because versions above
-// its sequence do not count and those below it are all there.
+// target that was linked when the walk came by. Any moment serves an iterator, because versions above its sequence do
+// not count and all versions below its sequence are linked.
 BLinkTree::Entry* BLinkTree::SeekBefore(const Slice& key, uint64_t sequence) const {
   const Target target = MakeTarget(key, sequence);
   Entry* entry = Find(target);

@@ -1,4 +1,4 @@
-// The index of a memtable: records that lie elsewhere, in key order. Its entries form a sorted linked list, and a
+// The index of a memtable: records that lie elsewhere, in key order. The entries form a sorted linked list, and a
 // B-link tree (a B+-tree whose pages know their right neighbours) leads to a place in that list.
 //
 // The list is the truth, the tree a hint. A search follows the tree to some entry that it verifies to be before what is
@@ -8,16 +8,16 @@
 // number read meanwhile, without locks, without waiting and without trying again. Why that is safe:
 //   1. Entries are never removed or changed once linked; entries and pages live as long as the tree.
 //   2. An entry is filled in before the release store that links it, and readers follow links with acquire loads, so a
-//      reader that sees an entry sees all of it and its record. It is linked before it enters a page.
+//      reader that sees an entry sees all of it and its record. An entry is linked before it enters a page.
 //   3. Slot 0 of a page never changes. The others move to the right one by one to make room, so that at any moment each
 //      is missing or there twice at the most, and in order. A slot caught in the middle may show the bytes of one key
 //      and the place of another; what it leads to is compared once more, and if it is not before the target the slot on
 //      its left is taken.
 //   4. A page that is split names its new right neighbour before it lets go of the upper half, and a search that ends
 //      at the last slot of a page looks to the right.
-//   5. Of several inserters each links its entry by a compare-and-swap of the link before it, and changes a page only
-//      while it holds the page's lock, one at a time. An inserter that does not get the lock soon, because its holder
-//      has lost its CPU, leaves the slot out: the list has the entry, and what the tree lacks costs steps.
+//   5. If several threads insert, each links its entry by a compare-and-swap of the link before it, and changes a page
+//      only while it holds the page's lock, one at a time. An inserter that does not get the lock soon, because its
+//      holder has lost its CPU, leaves the slot out: the list has the entry, and what the tree lacks costs steps.
 //
 // Pages and entries hold the first 16 key bytes, so that most comparisons touch no record.
 
@@ -95,8 +95,8 @@ class BLinkTree {
   // Without those that were added by InsertBeside and not told of by EndBeside yet.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }  // relaxed: a statistic
 
-  // What must hold while nobody inserts: the entries are as many as were inserted, the heads in their order, and each
-  // page's first comes before that of the page on its right. Reads no record.
+  // Checks what must hold while nobody inserts: the entries are as many as were inserted, the heads in their order, and
+  // each page's first comes before that of the page on its right. Reads no record.
   void Check() const;
 
  private:
@@ -137,7 +137,7 @@ class BLinkTree {
   static constexpr size_t kMaxAllocation = sizeof(Page);
 
  private:
-  // What is being looked for.
+  // The target of a search.
   struct Target {
     Slice key;
     uint64_t head[2];
@@ -145,7 +145,7 @@ class BLinkTree {
     bool bytewise;
   };
 
-  // Of the inserter: the page and slot on each level through which it came.
+  // The inserter's way: the page and slot on each level through which it came.
   struct Path {
     struct Step {
       Page* page;

@@ -22,8 +22,8 @@ BLinkTree::Entry* BLinkTree::NewEntry(ArenaPiece* memory) {
   return bytes != nullptr ? new (bytes) Entry{} : nullptr;
 }
 
-// The order is that of Insert. Others may have linked entries behind the one that the search ended at, or do so now:
-// the walk goes on from there, and the compare-and-swap tells.
+// The order is that of Insert. More threads may have linked entries behind the entry that the search ended at, or do so
+// now: the walk goes on from there, and the compare-and-swap tells.
 void BLinkTree::InsertBeside(Entry* entry, ArenaPiece* memory, const Slice& key, uint64_t tag, const char* record,
                              size_t record_size) {
   const Target target = MakeTarget(key, TagSequence(tag));
@@ -39,7 +39,7 @@ void BLinkTree::InsertBeside(Entry* entry, ArenaPiece* memory, const Slice& key,
   AddSlotBeside(leaf.page, target, entry, memory);
 }
 
-// What one inserter remembers, who is the last and how many there are, would be a line that all write.
+// The last entry and the count, which a single inserter keeps up to date, would be a cache line that all threads write.
 void BLinkTree::EndBeside(uint64_t added) {
   // relaxed, both: nobody inserts
   count_.store(count_.load(std::memory_order_relaxed) + added, std::memory_order_relaxed);

@@ -162,7 +162,8 @@ void Arena::NewBlock() {
   memory_bytes_.store(memory_bytes() + block.size, std::memory_order_relaxed);  // relaxed: a statistic
 }
 
-// What a writer that has its place in the log already could not survive, memory that is not there, is a result here.
+// Lack of memory is a result here and no exception, because a writer that has its place in the log already could not
+// survive an exception.
 char* Arena::AllocateBeside(size_t n) {
   MutexLock lock(&piece_mutex_);
   try {

@@ -78,8 +78,8 @@ class BlockPool {
   std::atomic<bool> in_use_{false};
 };
 
-// Bump allocation from blocks. One thread allocates at a time, or several take pieces (ArenaPiece); what was allocated
-// lives until the arena dies.
+// Bump allocation from blocks. A single thread allocates at a time, or several take pieces (ArenaPiece). Allocations
+// live until the arena dies.
 class Arena {
  public:
   static constexpr size_t kCacheLine = BlockPool::kCacheLine;
@@ -121,7 +121,7 @@ class Arena {
   Mutex piece_mutex_;  // orders those who call AllocateBeside
 };
 
-// What one of several allocating threads has of an arena: bump allocation from pieces, which spares them a lock.
+// A thread's part of an arena in which several threads allocate: bump allocation from pieces, which spares them a lock.
 //
 // Threads: one at a time. Ownership: the arena's, which outlives the piece.
 class alignas(64) ArenaPiece {

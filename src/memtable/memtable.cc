@@ -17,9 +17,9 @@ Status DamagedWrite(uint64_t sequence) {
 
 Status Damaged(const BLinkTree::Entry* entry) { return DamagedWrite(TagSequence(entry->tag)); }
 
-// Parses a record. It was good when its entry was made, but it lies on a medium that may have changed since, so its
-// sizes are checked against what the entry remembers in DRAM before anything behind them is touched: a damaged record
-// is Corruption and no read outside of it.
+// Parses a record. The record was good when its entry was made, but its medium may have changed since. So its sizes are
+// checked against the entry in DRAM before anything behind them is touched: a damaged record is Corruption and no read
+// outside of it.
 Status View(const BLinkTree::Entry* entry, RecordView* record) {
   if (ParseRecord(entry->record, entry->record + entry->record_size, record) && record->size() == entry->record_size) {
     return Status::OK();
@@ -218,9 +218,9 @@ Status MemTable::GetFromChunks(const LookupKey& key, bool verify, bool* found, R
   return DamagedWrite(record->sequence());
 }
 
-// One walk over all chunks in key order, so that every insert is one at the tree's end. Every record is verified here:
-// those of a chunk with an index nobody has looked at, and what is flushed is taken for whole ever after. An attempt
-// after one that lacked memory goes on behind the last entry that is linked.
+// A single walk goes over all chunks in key order, so that every insert is at the tree's end. Every record is verified
+// here, because nobody has looked at the records of a chunk with an index, and flushed records are taken for whole ever
+// after. An attempt after one that lacked memory goes on behind the last entry that is linked.
 Status MemTable::BuildTree() {
   if (!GoesByChunks()) return Status::OK();
   const std::unique_ptr<InternalIterator> it = sorted_->NewIterator();
@@ -253,7 +253,7 @@ void MemTable::AddRange(const Slice& begin, const Slice& end, uint64_t sequence)
   max_sequence_ = sequence;
 }
 
-// Its sequence is one of the chunk's.
+// The sequence lies within those of the chunk.
 void MemTable::AddSortedRange(const Slice& begin, const Slice& end, uint64_t sequence) {
   DCHECK(sequence >= min_sequence_ && sequence <= max_sequence_);
   ranges_.Add(order_, begin, end, sequence);

@@ -6,8 +6,8 @@
 // Once sealed (Tree::Seal) nobody adds. Ownership: owns its segment; records stay where they are while the memtable
 // lives.
 //
-// One that a recovery makes of log chunks is sealed from the beginning and has no tree: its records are found by the
-// order of each chunk (sorted_chunks.h) until BuildTree, which its flush needs.
+// A memtable that a recovery makes of log chunks is sealed from the beginning and has no tree: its records are found by
+// the order of each chunk (sorted_chunks.h) until BuildTree, which its flush needs.
 
 #ifndef MIODB_SRC_MEMTABLE_MEMTABLE_H_
 #define MIODB_SRC_MEMTABLE_MEMTABLE_H_
@@ -30,7 +30,7 @@ namespace miodb {
 
 class MemTable {
  public:
-  // What the filter is made for: all of it now, as writes are about to fill it; or not before StartFilter.
+  // When the filter is made: now, because writes are about to fill it, or not before StartFilter.
   enum class Filter { kNow, kLater };
 
   // DRAM for the filter of a memtable with so many bytes of records: 10 bits a key, were each of them 80 bytes; none
@@ -78,8 +78,8 @@ class MemTable {
   // An entry for AddBeside. nullptr: there is no memory. By who has the lane.
   BLinkTree::Entry* NewEntry(size_t lane) { return BLinkTree::NewEntry(lanes_[lane].get()); }
 
-  // The first half of adding a record by who has a lane: the filter. It is apart because its locked instructions would
-  // wait for what is on its way to the medium.
+  // The first half of adding a record by who has a lane: the filter. This half is apart because its locked instructions
+  // would wait for stores on their way to the medium.
   void FilterBeside(uint32_t hash) {
     if (BloomFilter* const filter = Asked()) filter->AddBeside(hash);
   }
@@ -107,7 +107,7 @@ class MemTable {
   // after an attempt that lacked memory. Corruption if a record is damaged. Threads: one, while any number read.
   Status BuildTree();
 
-  // Of the records added; 0 while empty. Sealed memtables and the adder only.
+  // Bounds of the sequences of the records added; 0 while empty. Sealed memtables and the adder only.
   uint64_t min_sequence() const { return min_sequence_; }
   uint64_t max_sequence() const { return max_sequence_; }
 

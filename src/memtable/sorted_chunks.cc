@@ -62,7 +62,7 @@ class SortedChunkIterator final : public InternalIterator {
 
 }  // namespace
 
-// What another life of the memory left behind has other sequences.
+// Records that an earlier use of the memory left behind have other sequences.
 Status SortedChunk::At(size_t index, RecordView* record) const {
   CHECK_LT(index, count_);
   const uint32_t place = places_[index];

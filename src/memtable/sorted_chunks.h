@@ -23,8 +23,7 @@
 
 namespace miodb {
 
-// One chunk. Its bytes are those of a medium: they may have changed since they were looked at, or nobody has looked
-// yet.
+// A chunk with its order. Nobody may have looked at its bytes yet, or the medium may have changed since.
 class SortedChunk {
  public:
   struct Bytes {
@@ -72,7 +71,7 @@ class SortedChunks {
   uint64_t count() const;
   size_t memory_bytes() const;
 
-  // As MemTable::Get. *record is as it lies there, not verified.
+  // As MemTable::Get, but *record is not verified.
   Status Get(const LookupKey& key, bool* found, RecordView* record) const;
 
   std::unique_ptr<InternalIterator> NewIterator() const;

@@ -1,4 +1,4 @@
-// Making the bytes of records. Sizes come before what they are of, so they are computed and checked.
+// Making the bytes of records. A size stands in front of its bytes, so sizes are computed first and checked afterwards.
 
 #include <string>
 #include <vector>

@@ -133,8 +133,8 @@ bool RightMembers(TraceType type, uint64_t members) {
   }
 }
 
-// The bitmap says which members follow, in the order of its bits. It is compared with what the type must have before
-// anything is read by it, so a damaged bitmap cannot make one type look like another.
+// The bitmap says which members follow, in the order of its bits. The bitmap is compared with the members of the type
+// before anything is read by it, so a damaged bitmap cannot make one type look like another.
 const char* DecodeMembers(Slice payload, TraceRecord* record) {
   uint64_t members;
   if (!GetFixed64(&payload, &members)) return "a payload without its bitmap";

@@ -63,7 +63,8 @@ class TraceEncoder {
 
   void Begin(uint64_t micros, int major, int minor);
   void End(uint64_t micros);
-  // As the library has them (write_batch_internal.h); what is of column families is written as RocksDB has it.
+  // Takes a batch in the library's form (write_batch_internal.h); updates of column families are written in RocksDB's
+  // form.
   void Batch(uint64_t micros, const Slice& batch);
   // type: of a batch's updates, without kBatchFamily. value: empty where the type has none.
   void Update(uint64_t micros, uint8_t type, const UserKey& key, const Slice& value);
@@ -72,7 +73,7 @@ class TraceEncoder {
   void MultiGet(uint64_t micros, const std::vector<UserKey>& keys);
   // At most so many bytes the payload has.
   static uint64_t MultiGetPayload(const std::vector<Slice>& keys);
-  // Of all kinds of seeks. Bounds may be null.
+  // Writes a seek of any kind. Bounds may be null.
   void Seek(uint64_t micros, TraceType type, const UserKey& key, const Slice* lower, const Slice* upper);
   void Scan(uint64_t micros, uint64_t seek_micros, const UserKey& key, uint64_t nexts, uint64_t prevs);
   // checksum: over all records before.
@@ -87,7 +88,7 @@ class TraceEncoder {
   std::string* const out_;
 };
 
-// What a begin record says. False if it says nothing of the kind.
+// Decodes the begin record. False if the payload is none.
 bool DecodeTraceBegin(const Slice& payload, int* format_version, std::string* writer);
 
 // Stores what the payload of a record holds; record->type is given. Returns what is wrong with it, or nullptr. A

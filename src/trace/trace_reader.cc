@@ -14,8 +14,8 @@
 
 // A reader judges every record before it delivers it: its length by what the file still has, its bitmap by its type,
 // each member by the bytes of the payload, a batch by its updates, and everything since the last checksum by that. So
-// a program that works on records needs no checks of its own. What no checksum covers yet has been delivered when
-// damage is found: the status names the offset.
+// a program that works on records needs no checks of its own. Records that no checksum covers yet may have been
+// delivered when damage is found: the status names the offset.
 //
 // A trace that a crash cut off and one whose length is damaged both end too early. They are told apart by the end of
 // the file: a trace that was ended has a checksum and an end record there.
@@ -116,8 +116,8 @@ bool TraceReader::Rep::StopAtCut(const std::string& reason) {
   return Stop(torn ? reason : reason + ", behind an end record: the length or one before it is damaged");
 }
 
-// Has at least this many bytes in the window, or all that the file has. What is not yet used moves to the front first,
-// so records that were delivered are overwritten: their slices are valid until the next one.
+// Has at least this many bytes in the window, or all that the file has. Unused bytes move to the front first, so
+// records that were delivered are overwritten: their slices are valid until the next one.
 Status TraceReader::Rep::Fill(size_t bytes) {
   CHECK(begin <= end && end <= window.size());
   if (end - begin >= bytes) return Status::OK();
@@ -184,7 +184,7 @@ Status TraceReader::Rep::ReadBegin() {
 }
 
 // The chain covers everything since the beginning, so a record that was left out or put elsewhere is found as well as
-// a changed one. What lies behind the last checksum is covered by the next, which End writes.
+// a changed one. The next checksum, or the last, which End writes, covers the records behind this one.
 bool TraceReader::Rep::CheckChecksum(const Slice& head, const Slice& payload) {
   CHECK_EQ(head.size(), kTraceHeadBytes);
   if (payload.size() != 8) return Stop("a checksum record of the wrong size");
@@ -258,7 +258,7 @@ bool TraceReader::Next(TraceRecord* record) {
   return s.ok() && read;
 }
 
-// What the reader knows of the trace as of the last record that it delivered.
+// State of the trace as of the last record that the reader delivered.
 Status TraceReader::status() const { return rep_->status; }
 bool TraceReader::torn() const { return rep_->torn; }
 bool TraceReader::ended() const { return rep_->ended; }

@@ -34,7 +34,7 @@ constexpr int kMajor = kMajorVersion, kMinor = kMinorVersion;
 // More than a payload has besides keys and bounds: bitmap, column family, lengths.
 constexpr uint64_t kAroundKeys = 64;
 
-// What an iterator of this family has for a key, or a bound, as its user knows it. The end of the family's range, which
+// A key or a bound of an iterator of this family, in the form that the user knows. The end of the family's range, which
 // stands for no bound, is none of the family's keys.
 UserKey InFamily(uint32_t family, const Slice& key) {
   if (family == kDefaultFamily) return key;
@@ -104,7 +104,8 @@ uint64_t Tracer::Micros() const {
 
 // The filter comes before the sampling.
 bool Tracer::Takes(TraceFilter type) {
-  // What a filter leaves out does not count for the sampling, and neither does what comes when the file is full.
+  // Calls that the filter leaves out do not count for the sampling, and neither do calls that come when the file is
+  // full.
   if (writer_ == nullptr || !status_.ok()) return false;
   if ((options_.filter & static_cast<uint64_t>(type)) != 0) return false;
   if (writer_->GetFileSize() > options_.max_trace_file_size) return false;
@@ -161,7 +162,7 @@ uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
   return micros;
 }
 
-// One update is recorded as a batch, as the format has only batches.
+// A single update is recorded as a batch, as the format has only batches.
 void Tracer::Update(uint8_t type, const Slice& key, const Slice& value) {
   RecordCall(kTraceFilterWrite,
              [&](TraceEncoder encoder, uint64_t micros) { encoder.Update(micros, type, UserKeyOf(key), value); });
@@ -217,8 +218,8 @@ Tracer::SeekId Tracer::Seek(TraceType type, uint32_t family, const Slice& key, c
   return micros == 0 || !options_.own_records ? SeekId{} : SeekId{trace_, micros};
 }
 
-// A scan is neither filtered nor sampled: it goes with its seek. One that belongs to an earlier trace is dropped, as
-// its seek is not in this one.
+// A scan is neither filtered nor sampled: it goes with its seek. A scan that belongs to an earlier trace is dropped, as
+// its seek is not in this trace.
 void Tracer::Scan(const SeekId& seek, uint32_t family, const Slice& key, uint64_t nexts, uint64_t prevs) {
   CHECK_GT(seek.trace, 0u);
   const MutexLock lock(&mutex_);
@@ -241,7 +242,7 @@ void SeekTrace::Begin(TraceType type, const Slice& key) {
   } catch (const std::exception&) {
     return;  // The seek goes on; it is not recorded.
   }
-  // What the tracer does not take, for its filter or sampling, has the number 0 and no scan.
+  // A seek that the tracer leaves out, for its filter or sampling, has the number 0 and no scan.
   seek_ = tracer_->Seek(type, family_, key, lower_, upper_);
 }
 

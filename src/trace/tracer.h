@@ -60,7 +60,7 @@ class Tracer {
     uint64_t micros = 0;
   };
 
-  // family: whose iterator it is. What the key and the bounds have of its prefix, and of the range of its keys, is not
+  // family: whose iterator it is. The prefix of the family, and bounds that are merely the ends of its range, are not
   // recorded.
   SeekId Seek(TraceType type, uint32_t family, const Slice& key, const Slice* lower, const Slice* upper);
 
@@ -103,7 +103,7 @@ class Tracer {
   std::string scratch_ GUARDED_BY(mutex_);
 };
 
-// What an iterator counts for the tracer.
+// Counts of an iterator for the tracer.
 class SeekTrace {
  public:
   // Without a tracer nothing is traced. The tracer and the bounds outlive this. family: whose iterator it is.
