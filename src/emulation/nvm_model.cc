@@ -50,8 +50,8 @@ class Streams {
   unsigned next_ = 0;
 };
 
-// One for each thread and for all models of the process together: an approximation, as two pools read by one thread in
-// turn have separate buffers in their devices.
+// Each thread has its streams, for all models of the process together: an approximation, as two pools read by one
+// thread in turn have separate buffers in their devices.
 thread_local Streams t_streams;
 
 // Writes of a thread that no bucket knows of yet. Looking at the clock and the bucket takes as long as a small write,
@@ -115,7 +115,7 @@ double TicksPerByte(const SpinClock& clock, double bytes_per_second, double remo
   return bytes_per_second > 0 ? clock.TicksOf(1e9 * remote_factor / bytes_per_second) : 0;
 }
 
-// Pours ticks into a bucket that is empty at *until. Returns when what is in it is no more than its burst.
+// Pours ticks into a bucket that is empty at *until. Returns the time at which the bucket holds no more than its burst.
 // The bucket is one number, the time at which it will be empty, so pouring is one compare-and-swap and no thread
 // empties it. Nothing is published by it, so relaxed is enough: threads agree on the number and on nothing else.
 uint64_t Pour(std::atomic<uint64_t>* until, uint64_t now, uint64_t ticks, uint64_t burst_ticks) {
@@ -154,8 +154,8 @@ std::string ParseLine(const std::string& line, NvmModelFigures* figures) {
 // A preset's name, and bytes behind it, of what the second word says. False if it is none; *problem says what is wrong
 // with the bytes.
 bool ParsePreset(const std::string& model, NvmModelFigures* figures, std::string* problem) {
-  // What is left out is the default of the header: no wait, no limit. docs/nvm_model.md has the sources, and what is
-  // subtracted: DRAM in the machine that was measured, which this machine takes as well.
+  // A figure that is left out has the default of the header: no wait, no limit. docs/nvm_model.md has the sources.
+  // Subtracted is the time of DRAM in the machine that was measured, because this machine takes that time as well.
   const std::pair<NvmModelFigures, const char*> presets[] = {
       {{.name = "optane",
         .read_random_nanos = 305 - 101,
@@ -329,8 +329,8 @@ uint64_t NvmModel::ChargeRead(uintptr_t address, uint64_t units, uint64_t now) {
 }
 
 // Writes are charged in portions, when a thread owes a part of the burst: the total is right, and a small write costs
-// no look at the clock. Pages that are written are in the device's cache from then on. What a thread still owes to
-// another model when it comes to this one is never charged: less than kOwedShare of a burst.
+// no look at the clock. Pages that are written are in the device's cache from then on. When a thread comes to this
+// model, its debt to another model is dropped: less than kOwedShare of a burst.
 void NvmModel::Write(const void* p, size_t size) {
   if (size == 0) return;
   const uintptr_t address = reinterpret_cast<uintptr_t>(p);

@@ -5,7 +5,7 @@
 // bucket that empties at the medium's bandwidth, by units touched, and wait when it is full; units that are read and
 // not in the cache fill another one. Waiting is spinning, so a thread that waits for memory uses its CPU, as it would.
 //
-// What it is not: banks, reordering, wear, the processor's own caches (the modelled cache has tags of its own), reads
+// Not modelled are banks, reordering, wear, the processor's own caches (the modelled cache has tags of its own), reads
 // and writes in each other's way. Latency is charged to each thread alone; all threads of a region share its
 // bandwidths. docs/nvm_model.md gives the sources of the figures.
 //
@@ -37,13 +37,13 @@ struct NvmModelFigures {
   double device_cache_bytes = 0;      // of a cache of pages in the device, in front of slower memory; 0: there is none
   double device_miss_nanos = 0;       // more for a unit whose page is not in it
 
-  // "none", a preset's name, or a file of lines "name = value" with the names above. "none" and "" give *off. Presets:
-  // "optane", "cxl", "cxl-switch", "cmm-h" or "cmm-h:BYTES" with so large a cache in the device, and "count" or
-  // "count:BYTES", which waits for nothing: it counts what is read, beside a cache of so many bytes. InvalidArgument
+  // Parses "none", a preset's name, or a file of lines "name = value" with the names above. "none" and "" give *off.
+  // Presets: "optane", "cxl", "cxl-switch", "cmm-h" or "cmm-h:BYTES" with so large a cache in the device, and "count"
+  // or "count:BYTES", which waits for nothing: it counts what is read, beside a cache of so many bytes. InvalidArgument
   // names the file, the line and the reason.
   static Status Parse(const std::string& model, NvmModelFigures* figures, bool* off);
 
-  // One line with all figures.
+  // A line with all figures.
   std::string Describe() const;
 };
 
@@ -69,7 +69,7 @@ class NvmModel {
   // Reads of units whose pages were not in the device's cache.
   uint64_t device_misses() const { return device_misses_.load(std::memory_order_relaxed); }  // relaxed: a statistic
 
-  // What was waited for, for tests and properties.
+  // The time that was waited, for tests and properties.
   uint64_t read_nanos() const {
     return static_cast<uint64_t>(static_cast<double>(random_units()) * random_nanos_ +
                                  static_cast<double>(sequential_units()) * sequential_nanos_ +
@@ -92,7 +92,7 @@ class NvmModel {
     std::atomic<uint64_t> written_until{0};
   };
 
-  // What is in a cache that has one place for each block (direct-mapped).
+  // The content of a cache that has a single place for each block (direct-mapped).
   class Tags {
    public:
     explicit Tags(uint64_t places);

@@ -16,7 +16,7 @@ namespace {
 constexpr double kSleepFromNanos = 200 * 1000;
 constexpr double kSleepSlackNanos = 100 * 1000;
 
-// The rate is the median of so many spans: whoever is interrupted in one of them measures that one wrong.
+// The rate is the median of so many spans, because an interruption makes the figure of a single span wrong.
 constexpr int kSpans = 9;
 static_assert(kSpans % 2 == 1);  // one is in the middle
 static_assert(kSleepSlackNanos < kSleepFromNanos);
@@ -65,8 +65,8 @@ double Least(Measure measure) {
 
 // Everything is measured on this machine when the first model is made, and takes some milliseconds: the counter's
 // rate, the time of a look at the clock, how many steps of a loop fill a tick, and how much longer a wait of the usual
-// length takes than asked for. What interruptions can only make longer is taken as the least of several spans, rates
-// as the median.
+// length takes than asked for. Times, which an interruption can only lengthen, are the least of several spans; rates
+// are the median.
 SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
   if (counter_) {
     ticks_per_nano_ = Median([this] {
@@ -96,7 +96,7 @@ SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
                               }));
 }
 
-// One clock for all models of the process, measured by whoever comes first; others wait for it.
+// All models of the process share a clock, which the first caller measures while others wait for it.
 const SpinClock& SpinClock::Get() {
   static_assert(kLooks > 0 && kSteps > 0 && kWaits > 0);
   static const SpinClock clock;

@@ -27,7 +27,8 @@ static_assert(kExpiryBytes == sizeof(uint64_t));
 // The expiry of what never expires.
 inline constexpr uint64_t kNoExpiry = UINT64_MAX;
 
-// Of a stored value with expiry. One that is too short to have any, which is damage that checksums tell, has expired.
+// The expiry of a stored value that has one. A value too short for an expiry is damaged, which checksums tell; it
+// counts as expired.
 inline uint64_t ExpiryOf(const Slice& stored) {
   return stored.size() < kExpiryBytes ? 1 : std::max<uint64_t>(DecodeFixed64(stored.data()), 1);
 }
@@ -54,7 +55,7 @@ inline Slice UserValue(const RecordView& put) {
   return put.type() == kTypeExpiringValue ? ValueBehindExpiry(put.value) : put.value;
 }
 
-// Bounds of the expiries of several records, or of one of which no more is known.
+// Bounds of the expiries of several records, or of a single record whose expiry is not known exactly.
 struct ExpiryRange {
   uint64_t first = kNoExpiry;  // none is earlier
   uint64_t last = 0;           // none is later

@@ -107,7 +107,7 @@ struct TableHeader {
   uint64_t secret;          // of the superblock: what is left of it if both copies are lost
   uint64_t ranges_applied;  // no entry is hidden by a deletion of a range that is no newer; 0: nothing is known
   uint8_t padding[96];      // zero
-  // Of a table with kTableExpiring; else zero. Moments are microseconds since 1970 (format/expiry.h).
+  // Set in a table with kTableExpiring; else zero. Moments are microseconds since 1970 (format/expiry.h).
   uint64_t expiring;      // entries that expire
   uint64_t first_expiry;  // of them, none earlier
   uint64_t last_expiry;   // none later

@@ -1,12 +1,12 @@
 // The manifest area: an extent with records, and at its end a footer.
 //
 // Record:   u32 payload size | u32 zero | u64 edit number | u64 checksum | payload, padded with zeros to 8 bytes
-// Footer:   the area's last 128 bytes. It says whose area this is and where, so that a repair finds it without a root.
-//           Its second line holds the confirmed count: how many records are known to be durable.
+// Footer:   the area's last 128 bytes. They say whose area this is and where, so that a repair finds it without a root.
+//           The second line holds the confirmed count: how many records are known to be durable.
 //
-// The confirmed count is what tells damage from a torn append. It is one 8-byte word, stored after the fence of each
-// record and fenced with the next one, so it may fall behind but never runs ahead: if it counts a record that does not
-// check, that record was there once.
+// The confirmed count is what tells damage from a torn append. The count is one 8-byte word, stored after the fence of
+// each record and fenced with the next one, so it may fall behind but never runs ahead: if it counts a record that does
+// not check, that record was there once.
 
 #ifndef MIODB_SRC_FORMAT_MANIFEST_AREA_H_
 #define MIODB_SRC_FORMAT_MANIFEST_AREA_H_
@@ -51,13 +51,14 @@ inline uint64_t AreaFooterChecksum(const AreaFooter& footer) {
   return Hash64(&footer, offsetof(AreaFooter, checksum), footer.secret);
 }
 
-// Reads the footer of the area that ends at end. False if there is none. It is the pool's if it has the pool's secret.
+// Reads the footer of the area that ends at end. False if there is none. The area is the pool's if the footer has the
+// pool's secret.
 inline bool ReadAreaFooter(const char* end, AreaFooter* footer) {
   memcpy(footer, end - kAreaFooterBytes, sizeof(*footer));
   return footer->magic == kAreaMagic && footer->checksum == AreaFooterChecksum(*footer);
 }
 
-// What the checksums of an area's records start with.
+// The seed of the checksums of an area's records.
 inline uint64_t AreaSeed(uint64_t secret, uint64_t generation) { return secret ^ generation; }
 
 // The confirmed count as it is stored: the count above, 32 bits of a checksum below.
@@ -87,8 +88,8 @@ inline uint64_t ManifestRecordChecksum(uint64_t seed, uint64_t edit_number, cons
   return Hash64(payload.data(), payload.size(), Mix64(seed, edit_number));
 }
 
-// Reads what could be a record at position, of an area whose records end by size. False if there is none. Its checksum
-// is not looked at.
+// Reads what could be a record at position, of an area whose records end by size. False if there is none. The call does
+// not verify the checksum.
 inline bool ParseManifestRecord(const char* area, uint64_t size, uint64_t position, ManifestRecord* record) {
   if (size < kManifestRecordHeader || position > size - kManifestRecordHeader) return false;
   const char* const p = area + position;

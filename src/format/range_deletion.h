@@ -10,7 +10,8 @@
 
 namespace miodb {
 
-// The bounds may be so long. The manifest has them, and each of its areas all of them.
+// Most bytes of a bound. The limit exists because the manifest holds the bounds, and each of its areas holds all of
+// them.
 inline constexpr size_t kMaxRangeKeySize = size_t{64} << 10;
 
 struct RangeDeletion {

@@ -13,10 +13,10 @@
 //
 //   checksum  FrameSeed(secret, chunk id, body size) folded with the RecordHash of every record in order, and at
 //             last with ahead, unless that is 0: how many of the writes right before this frame were perhaps not
-//             durable when it was stored. It is below kLogWindow, and 0 but for frames of one record that writers
-//             wrote beside one another. The id of a log chunk is never used again, so a frame that an earlier life of
-//             the same memory left behind never checks. The secret is the pool's (superblock.h), so a value that looks
-//             like a frame never does either.
+//             durable when it was stored. This number is below kLogWindow, and 0 but for frames of one record that
+//             writers wrote beside one another. The id of a log chunk is never used again, so a frame that an earlier
+//             life of the same memory left behind never checks. The secret is the pool's (superblock.h), so a value
+//             that looks like a frame never does either.
 //
 // Integers are little-endian and unaligned. A put of 100 bytes costs 24 bytes beyond key and value.
 

@@ -35,7 +35,8 @@ inline std::string Sealed(const Seal& seal, const std::string& content) {
   return bytes + content;
 }
 
-// What is sealed, as part of these bytes. False if they have another magic or version, or if the checksum does not fit.
+// Gives the sealed content, as part of these bytes. False if they have another magic or version, or if the checksum
+// does not fit.
 inline bool Unseal(const Seal& seal, const Slice& bytes, Slice* content) {
   if (bytes.size() < kSealBytes || memcmp(bytes.data(), seal.magic, kSealMagicBytes) != 0) return false;
   const char* const version = bytes.data() + kSealMagicBytes;

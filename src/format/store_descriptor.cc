@@ -101,8 +101,8 @@ std::string StoreDescriptor::Encode() const {
   return Sealed(kStoreSeal, content);
 }
 
-// On failure the descriptor may hold a part; callers throw it away. What would be written otherwise is another
-// version's, or has something behind the last field, and its meaning is not guessed.
+// On failure the descriptor may hold a part; callers throw it away. If the bytes differ from the encoding of the
+// result, they are another version's or have something behind the last field; their meaning is not guessed.
 bool StoreDescriptor::DecodeFrom(const Slice& bytes) {
   *this = StoreDescriptor();
   Slice content;

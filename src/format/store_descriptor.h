@@ -1,5 +1,5 @@
-// The store descriptor: which parts a database has, and where they are. It is the content of the file STORE in the
-// database directory, which is replaced as a whole (src/db/store_file.h).
+// The store descriptor: which parts a database has, and where they are. The descriptor is the content of the file STORE
+// in the database directory, and is replaced as a whole (src/db/store_file.h).
 //
 //   8 bytes "MIOSTORE" | u32 format version | u32 masked CRC-32C of all that follows
 //   u8 state | u8 1 if the log is in use | uuid of the pool | uuid of its successor | u64 id and u64 epoch of the log
@@ -36,7 +36,7 @@ inline Uuid MakeUuid(const uint8_t* bytes) {
   return uuid;
 }
 
-// What the pool with this uuid is marked with: its first 8 bytes.
+// The id in the marks of the pool with this uuid: the first 8 bytes of the uuid.
 inline uint64_t PoolIdOf(const Uuid& uuid) {
   uint64_t id;
   memcpy(&id, uuid.data(), sizeof(id));
@@ -73,17 +73,17 @@ struct StoreDescriptor {
   std::vector<Region> regions;       // further regions of the pool
   std::vector<uint64_t> former_ids;  // of pools and SSD tiers that repairs have set aside
 
-  // What remains of a volatile pool's database beside its files; with any other pool nothing is set. The state is an
-  // edit from nothing (version/version_edit.h): comparator, next id, files, and the flushed sequence up to which writes
-  // are in files, or hidden by others that are; the log goes on from there. Writes up to the log reach were durable in
-  // the log when this was written, and files may hold any of them, so a log that ends earlier is damaged.
+  // The state of a volatile pool's database that its files do not hold; with any other pool nothing is set. The state
+  // is an edit from nothing (version/version_edit.h): comparator, next id, files, and the flushed sequence up to which
+  // writes are in files, or hidden by others that are; the log goes on from there. Writes up to the log reach were
+  // durable in the log when this was written, and files may hold any of them, so a log that ends earlier is damaged.
   uint64_t log_reach = 0;
   std::string ssd_state;
 
   bool operator==(const StoreDescriptor&) const = default;
 
-  // What counts of it: all, once the database is in use. Parts that a making has named and nobody has written to have
-  // no places yet; the pool may be there under its uuid.
+  // The part of the descriptor that counts: all of it, once the database is in use. Parts that a making has named and
+  // nobody has written to have no places yet; the pool may be there under its uuid.
   StoreDescriptor Counting() const;
 
   std::string Encode() const;

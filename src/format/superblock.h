@@ -6,10 +6,10 @@
 // durable. So a slot without a good copy is damage and no torn write, and damage to one copy costs nothing.
 //
 // The secret is what keeps the values of a client from being taken for anything else. Space that held values comes to
-// hold log chunks, tables and manifest areas, and behind their end the values still lie there. Whoever knew all that
-// goes into a checksum could have written there what passes for a later part of them. Nothing that a client can read
-// through the API holds the secret or a checksum, and it has nothing in common with the uuid, which messages and other
-// files show. What lies in the header page, where no value ever does, is not seeded with it.
+// hold log chunks, tables and manifest areas, and behind their end the values still lie there. A client that knew all
+// inputs of a checksum could have written values there that pass for a later part of such a structure. Nothing that a
+// client can read through the API holds the secret or a checksum, and it has nothing in common with the uuid, which
+// messages and other files show. The header page never holds values, so its checksums are not seeded with the secret.
 
 #ifndef MIODB_SRC_FORMAT_SUPERBLOCK_H_
 #define MIODB_SRC_FORMAT_SUPERBLOCK_H_
@@ -83,7 +83,7 @@ inline bool SuperblockChecks(const Superblock& s) {
          memcmp(s.uuid, blank.uuid, sizeof(s.uuid)) != 0;
 }
 
-// What the pool's roots and manifest areas are marked with: the first 8 bytes of its uuid.
+// The id in the marks of the pool's roots and manifest areas: the first 8 bytes of its uuid.
 inline uint64_t PoolId(const Superblock& s) {
   uint64_t id;
   memcpy(&id, s.uuid, sizeof(id));

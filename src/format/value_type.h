@@ -1,4 +1,4 @@
-// What a stored record does to its key. The number is part of every format that holds records: log frames, PMTable
+// The effect of a stored record on its key. The number is part of every format that holds records: log frames, PMTable
 // nodes and write batches. Numbers never change their meaning and are never used again.
 
 #ifndef MIODB_SRC_FORMAT_VALUE_TYPE_H_

@@ -1,4 +1,4 @@
-// What memtables, tables and merges of them have in common: a walk over versions of keys.
+// A walk over versions of keys, which memtables, tables and merges of them all offer.
 //
 // Order: user key ascending, then sequence descending, so that the newest version of a key comes first.
 // Threads: one at a time. The slices live until the iterator moves.

@@ -1,4 +1,5 @@
-// What a get looks for: one per call, shared by all memtables and tables that it visits, so that a key is hashed once.
+// The key and the sequence that a get looks for: one object per call, shared by all memtables and tables that it
+// visits, so that a key is hashed once.
 
 #ifndef MIODB_SRC_ITERATOR_LOOKUP_KEY_H_
 #define MIODB_SRC_ITERATOR_LOOKUP_KEY_H_

@@ -15,8 +15,9 @@ namespace {
 // behind it or on it while the walk goes forward, before it or on it while it goes backward. A change of direction
 // therefore moves every source but the current one (Turn), and a walk in one direction moves one source a step.
 //
-// Sources need not hold still: memtables grow while they are walked. What comes in between has sequences above those
-// that the reader may see, so the walk is right as long as it never goes past a version that was there when it began.
+// Sources need not hold still: memtables grow while they are walked. Versions that come in between have sequences above
+// those that the reader may see, so the walk is right as long as it never goes past a version that was there when it
+// began.
 class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(const KeyOrder& order, std::vector<std::unique_ptr<InternalIterator>> sources)
@@ -81,7 +82,7 @@ class MergingIterator final : public InternalIterator {
     return current_->record();
   }
 
-  // The first error of a source, in the order from new to old. It stays as long as that source keeps it.
+  // The first error of a source, in the order from new to old. The error stays as long as that source keeps it.
   Status status() const override {
     for (const auto& source : sources_) {
       Status s = source->status();
@@ -116,8 +117,8 @@ class MergingIterator final : public InternalIterator {
     return Before(b, a);
   }
 
-  // One source is damaged: going on with the others would show what it hides, an old value or a key that was deleted.
-  // So the whole walk ends, and status() says where.
+  // A source is damaged. Going on with the others would show records that this source hides: an old value, or a key
+  // that was deleted. So the whole walk ends, and status() says where.
   void Fail() {
     heap_.clear();
     current_ = nullptr;

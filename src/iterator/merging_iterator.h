@@ -1,4 +1,4 @@
-// One walk over several sources of versions.
+// A single walk over several sources of versions.
 
 #ifndef MIODB_SRC_ITERATOR_MERGING_ITERATOR_H_
 #define MIODB_SRC_ITERATOR_MERGING_ITERATOR_H_

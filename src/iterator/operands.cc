@@ -30,8 +30,8 @@ void Operands::SetBase(const RecordView& record) {
   if (has_base_ && record.type() == kTypeExpiringValue) base_ = ValueBehindExpiry(base_);
 }
 
-// Of one sequence an operand comes before a value or tombstone, by the order of tags, so what it was folded into comes
-// right behind it.
+// Among versions of one sequence an operand comes before a value or tombstone, by the order of tags. So the result that
+// an operand was folded into comes right behind the operand.
 bool Operands::AddOlder(const RecordView& record) {
   DCHECK(operands_.empty() || newest_first_);
   DCHECK(last_sequence_ == 0 || record.sequence() <= last_sequence_);

@@ -6,8 +6,8 @@
 // A version may come twice, from two sources. A value or tombstone of an operand's sequence is what that operand was
 // folded into, and takes its place.
 //
-// Threads: one. Ownership: bytes of records that stay where they are (RecordView::begin) are not copied and must do so;
-// others are.
+// Threads: one. Ownership: records that lie in memory of their own (RecordView::begin is set) are not copied, and their
+// bytes must stay where they are. All other records are copied.
 
 #ifndef MIODB_SRC_ITERATOR_OPERANDS_H_
 #define MIODB_SRC_ITERATOR_OPERANDS_H_
@@ -35,7 +35,7 @@ class Operands {
   // The next older version. False: it was the base, and nothing below it counts. The first one is an operand.
   bool AddOlder(const RecordView& record);
 
-  // The next newer version. All that came before is hidden by one that is no operand.
+  // The next newer version. If this version is no operand, it hides all versions that were added before.
   void AddNewer(const RecordView& record);
 
   // From the version that the walk stands on, an operand, to the base, to a version that is older than oldest, or
@@ -52,7 +52,7 @@ class Operands {
   // REQUIRES: HasValue().
   Status Fold(const MergeOperator* merge_operator, const Slice& key, std::string* value);
 
-  // One operand that does what all do. False if there is none, or a base was met.
+  // A single operand with the effect of all. False if there is none, or a base was met.
   bool FoldPartially(const MergeOperator& merge_operator, const Slice& key, std::string* operand);
 
  private:

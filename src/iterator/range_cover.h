@@ -1,5 +1,6 @@
-// RangeCover: by which deletion the keys of a walk are hidden. It remembers the stretch of keys of its last answer, so
-// that a step of a walk costs one comparison, mostly of integers, and a few for each set where a stretch ends.
+// RangeCover: by which deletion the keys of a walk are hidden. RangeCover remembers the stretch of keys of its last
+// answer, so that a step of a walk costs one comparison, mostly of integers, and a few for each set where a stretch
+// ends.
 //
 // Threads: one. The sets must outlive it.
 

@@ -12,7 +12,7 @@ namespace miodb {
 
 namespace {
 
-// What begins and ends at a bound.
+// The deletions that begin and end at a bound.
 struct Bound {
   std::vector<uint64_t> begins;
   std::vector<uint64_t> ends;
@@ -26,7 +26,7 @@ int BucketShift(uint64_t first, uint64_t last, size_t buckets) {
   return std::max(0, static_cast<int>(std::bit_width(last - first)) - std::countr_zero(buckets));
 }
 
-// Of deletions of the same keys, newest first, those that some read tells apart.
+// Appends, of deletions of the same keys, newest first, only the deletions that some read tells apart.
 void AppendNeeded(const std::multiset<uint64_t, std::greater<>>& active, const std::vector<uint64_t>* snapshots,
                   std::vector<uint64_t>* result) {
   DCHECK(!active.empty());
@@ -113,7 +113,7 @@ void RangeSet::NoteHeads() {
   memset(&begin_mask_, 0xff, prefix_);
 }
 
-// The same as HasPlainHead, of keys of which that does not tell.
+// The answer of HasPlainHead for keys that HasPlainHead cannot decide.
 bool RangeSet::HasHead(const Slice& key, uint64_t* head) const {
   DCHECK(heads_.empty() || heads_.size() == bounds());
   if (heads_.empty() || !key.starts_with(Slice(keys_[0].data(), prefix_))) return false;

@@ -1,5 +1,6 @@
 // RangeSet: range deletions, cut where another one begins or ends, so that each key lies in one fragment at the most.
-// Memtables have such sets of what was written to them, versions one of what the manifest has.
+// A memtable has such sets of the range deletions written to it; a version has one set, of the range deletions in the
+// manifest.
 //
 // A version of a key is hidden from a read at a sequence S if its fragment has a sequence that is above its own and at
 // or below S.
@@ -51,9 +52,9 @@ using RangeSetRef = std::shared_ptr<const class RangeSet>;
 
 class RangeSet {
  public:
-  // Of ranges in any order; those that are empty are left out. snapshots: null, or, ascending, all sequences that reads
-  // may have besides those at or above all of the ranges: a deletion that none of these tells apart from a newer one of
-  // the same keys is left out. nullptr if nothing is left.
+  // Makes a set of ranges in any order; empty ranges are left out. snapshots: null, or, ascending, all sequences that
+  // reads may have besides those at or above all of the ranges: a deletion that none of these tells apart from a newer
+  // one of the same keys is left out. nullptr if nothing is left.
   static RangeSetRef Make(const KeyOrder& order, const std::vector<RangeDeletion>& ranges,
                           const std::vector<uint64_t>* snapshots);
 
@@ -122,7 +123,7 @@ class RangeSet {
   std::vector<uint64_t> sequences_;  // of all fragments
   std::vector<RangeFragment> fragments_;
 
-  // Of the bytewise order alone.
+  // Used with the bytewise order alone.
   size_t prefix_ = 0;              // bytes that all bounds begin with
   std::vector<uint64_t> heads_;    // of each bound, behind the prefix
   std::vector<uint32_t> buckets_;  // heads divided by value: the first of each bucket, and their number

@@ -1,4 +1,4 @@
-// What regions ask of file systems, by system calls.
+// System calls by which regions ask file systems.
 //
 // Threads: any.
 
@@ -36,24 +36,25 @@ int StopCopyOnWrite(int fd);
 // Takes the storage of a range away and keeps the length. Returns an error number, or 0.
 int PunchHole(int fd, uint64_t offset, uint64_t size);
 
-// What of the first size bytes of a file may have no storage, in order. Storage that was never written counts as none.
-// Empty as well if the file system does not tell.
+// Stretches of the first size bytes of a file that may have no storage, in order. Storage that was never written counts
+// as none. Empty as well if the file system does not tell.
 struct FileHole {
   uint64_t begin;
   uint64_t end;
 };
 std::vector<FileHole> HolesOf(int fd, uint64_t size);
 
-// What a file system has in all, and has left. Some name no figure, because they take what memory there is.
+// Bytes of a file system in all, and bytes that are left. File systems in memory may give no figure, because they take
+// whatever memory the machine has.
 struct FileSystemSize {
   uint64_t total = 0;
   uint64_t available = 0;
 };
 
-// Of the file system that the open file lies on.
+// Measures the file system of the open file.
 Status MeasureFileSystem(int fd, const std::string& path, FileSystemSize* size);
 
-// Of the one that path lies on, or would if it were made.
+// Measures the file system on which path lies, or would lie if it were made.
 Status MeasureFileSystemOf(const std::string& path, FileSystemSize* size);
 
 }  // namespace miodb

@@ -14,7 +14,7 @@
 #include "src/util/check.h"
 #include "src/util/page.h"
 
-// What sysfs says of nodes, and the kernel's calls that bind memory and threads to them.
+// The nodes that sysfs lists, and the kernel's calls that bind memory and threads to them.
 
 namespace miodb {
 
@@ -157,7 +157,8 @@ std::vector<int> NumaTopology::CpusNear(int node) const {
   return nearest;
 }
 
-// Of the page cache only clean pages count as available: dirty ones have to be written before they can be given up.
+// Clean pages of the page cache count as available; dirty pages do not, because they have to be written before they can
+// be given up.
 uint64_t NumaTopology::AvailableBytes(int node) const {
   std::ifstream in(root_ + "/node" + std::to_string(node) + "/meminfo");
   uint64_t total = 0, have = 0, dirty = 0;

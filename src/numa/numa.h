@@ -43,8 +43,8 @@ class NumaTopology {
   // The CPUs of the node or, if it has none, of the nearest one that has, as far as this process may run on them.
   std::vector<int> CpusNear(int node) const;
 
-  // Bytes that can still be had on the node without pushing anybody's memory out. What the kernel needs for itself is
-  // left alone, because an allocation bound to a node that has no more is answered by killing the process.
+  // Bytes that can still be had on the node without pushing anybody's memory out. The kernel's own reserve is left
+  // alone, because the kernel answers an allocation bound to a node without memory by killing the process.
   uint64_t AvailableBytes(int node) const;
 
   // The same in pages of this size, as hugetlbfs hands them out: those that the system keeps there and nobody has.
@@ -60,7 +60,7 @@ class NumaTopology {
   std::map<int, Node> nodes_;
 };
 
-// "0-3,8"; and the reverse. Text that is no such list gives what could be read of it.
+// "0-3,8"; and the reverse. From text that is no such list, ParseIntList returns the numbers that it can read.
 std::string FormatIntList(const std::vector<int>& numbers);
 std::vector<int> ParseIntList(const std::string& text);
 
@@ -112,7 +112,7 @@ struct PageSample {
   std::string Describe() const;                   // "node 0: 62, node 1: 2 of 64 pages"
 };
 
-// How a page is faulted in to be looked at. One that nobody has written yet may be a page of zeros that everybody
+// How a page is faulted in to be looked at. A page that nobody has written yet may be a page of zeros that everybody
 // shares, and says nothing; so it is made dirty, its content unchanged, unless that would mean work for a disk.
 enum class Touch { kForReading, kForWriting };
 
