@@ -8,7 +8,7 @@
 //   3 Fence. The caller then writes one manifest edit: tables added as a run, log chunks retired. After it the unused
 //     tails of the chunks, trimmed here, may be let go (Extent::ReleaseTrimmed).
 //
-// What a crash leaves: before that edit free space, and the log chunks still named as log; after it the run.
+// After a crash: before that edit free space, and the log chunks still named as log; after it the run.
 
 #ifndef MIODB_COMPACTION_FLUSH_H_
 #define MIODB_COMPACTION_FLUSH_H_

@@ -11,7 +11,7 @@
 //     are folded into one record (merge_output.h).
 //   4 Fence. The caller then writes one manifest edit: inputs removed, outputs placed.
 //
-// What a crash leaves: before that edit the inputs and free space, after it the outputs. Inputs stay readable for
+// After a crash: before that edit the inputs and free space, after it the outputs. Inputs stay readable for
 // whoever has pinned them.
 //
 // Why a reader misses nothing: the output holds, for every registered snapshot and for "now", the same newest visible

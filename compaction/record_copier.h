@@ -1,7 +1,7 @@
 // Copies records into extents of their own, as the policy of a merge asks. The extents are filled one after the other,
 // in key order, and each ends with the table that refers to it: a partition's copies lie in extents of their own.
 //
-// Threads: one. Durable after the fence at the end of the merge. What a crash leaves: free space.
+// Threads: one. Durable after the fence at the end of the merge. After a crash: free space.
 
 #ifndef MIODB_COMPACTION_RECORD_COPIER_H_
 #define MIODB_COMPACTION_RECORD_COPIER_H_

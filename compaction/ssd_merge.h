@@ -9,7 +9,7 @@
 //   4 Sync each file; the first sync of a file takes the directory with it. The caller then writes one manifest edit:
 //     inputs removed, outputs placed.
 //
-// What a crash leaves: before that edit the inputs, and files that nobody names, which the next open removes; after it
+// After a crash: before that edit the inputs, and files that nobody names, which the next open removes; after it
 // the outputs.
 //
 // Threads: one for each job.

@@ -15,7 +15,7 @@
 //     back.
 //   4 The caller fences, and then names the table in an edit.
 //
-// What a crash leaves: up to the edit an extent that nobody names, which is free space. No reader ever sees a table
+// After a crash: up to the edit an extent that nobody names, which is free space. No reader ever sees a table
 // that is being built, so the order of the stores does not matter and one fence does for all of them.
 //
 // What it takes in DRAM: the entries of one leaf, the first key of each leaf that was written, and the filter.

@@ -1,7 +1,7 @@
 // Builds a PMTable from entries in key order: streams the leaves out, keeps the first key of each leaf, and builds the
 // levels above from those at the end.
 //
-// Threads: one. What a crash leaves: free space; the table exists once a manifest record names it, and the caller
+// Threads: one. After a crash: free space; the table exists once a manifest record names it, and the caller
 // fences between Finish and that record.
 
 #ifndef MIODB_PMTABLE_TABLE_BUILDER_H_

@@ -11,7 +11,7 @@
 //   5 Sync all of that, and write the record, which makes the generation.
 //
 // Threads: any; one at a time in a folder.
-// What a crash leaves: the generations that there were, and what the next run takes up; or the new one as well.
+// After a crash: the generations that there were, and what the next run takes up; or the new one as well.
 
 #ifndef MIODB_SRC_DB_BACKUP_H_
 #define MIODB_SRC_DB_BACKUP_H_

@@ -11,7 +11,7 @@
 // content is deleted once more. So it does not matter whether step 2 was done, or lost with a log that is not kept.
 // Numbers of ids are in the manifest and never given twice.
 //
-// Threads: all calls by any, but for Begin and FinishDrops, which are the open's. What a crash leaves: before an edit
+// Threads: all calls by any, but for Begin and FinishDrops, which are the open's. After a crash: before an edit
 // the families without it, after it with it.
 
 #ifndef MIODB_SRC_DB_FAMILIES_H_

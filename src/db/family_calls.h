@@ -2,7 +2,7 @@
 // family's prefix before the keys, and goes on as the call without a handle does. With the default family's handle it
 // is that call. Calls that read are those of ReadCalls.
 //
-// Threads: any. What a crash leaves: as Families and the calls below say.
+// Threads: any. After a crash: as Families and the calls below say.
 
 #ifndef MIODB_SRC_DB_FAMILY_CALLS_H_
 #define MIODB_SRC_DB_FAMILY_CALLS_H_

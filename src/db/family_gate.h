@@ -8,7 +8,7 @@
 // Other writes do not look at the gate.
 //
 // Threads: any. Lock order: the gate comes before the queue of writers and before the database's mutex.
-// What a crash leaves: nothing; an open sets the gate up by the manifest.
+// After a crash: nothing; an open sets the gate up by the manifest.
 
 #ifndef MIODB_SRC_DB_FAMILY_GATE_H_
 #define MIODB_SRC_DB_FAMILY_GATE_H_

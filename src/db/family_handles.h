@@ -1,6 +1,6 @@
 // FamilyHandles: the column families that calls may name, and how large they are.
 //
-// Threads: all calls by any. What a crash leaves: nothing; the manifest has the families.
+// Threads: all calls by any. After a crash: nothing; the manifest has the families.
 
 #ifndef MIODB_SRC_DB_FAMILY_HANDLES_H_
 #define MIODB_SRC_DB_FAMILY_HANDLES_H_

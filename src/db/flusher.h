@@ -6,7 +6,7 @@
 // leaves.
 //
 // Threads: Step by one at a time; the rest as annotated.
-// What a crash leaves: before the edit the log chunks of the memtable, after it the run, with the flushed sequence.
+// After a crash: before the edit the log chunks of the memtable, after it the run, with the flushed sequence.
 
 #ifndef MIODB_SRC_DB_FLUSHER_H_
 #define MIODB_SRC_DB_FLUSHER_H_

@@ -8,7 +8,7 @@
 // Kept chunks follow one another, and the last one ends with the flushed sequence: where something is missing, because
 // records came by a log file, all before it is let go.
 //
-// Threads: as annotated. What a crash leaves: before an edit the chunks of before, after it those of after it.
+// Threads: as annotated. After a crash: before an edit the chunks of before, after it those of after it.
 
 #ifndef MIODB_SRC_DB_KEPT_LOG_H_
 #define MIODB_SRC_DB_KEPT_LOG_H_

@@ -3,7 +3,7 @@
 // remember is where they are: STORE says it (format/store_descriptor.h), whatever the log mode is at the next open.
 //
 // Threads: Open, Leave and Remove by the open and the close; to_write() by the leader of a write group; the rest by
-// any, because FileLog has a lock of its own. What a crash leaves: files that nobody needs any more may stay, and the
+// any, because FileLog has a lock of its own. After a crash: files that nobody needs any more may stay, and the
 // next open retires them.
 
 #ifndef MIODB_SRC_DB_LOG_FILES_H_

@@ -25,7 +25,7 @@
 // newer than what is above them. No read sees that: before the first, all writes of the log are in the pool again, the
 // newest of every key that is not on SSD alone. Merges go by number.
 //
-// What a crash leaves: before step 2 the old state, whose files are all there; after it the new one. The log reaches
+// After a crash: before step 2 the old state, whose files are all there; after it the new one. The log reaches
 // down to the floor of either. An open that was cut off is repeated.
 
 namespace miodb {

@@ -4,7 +4,7 @@
 // A merge installs its result as a flush does (flusher.h).
 //
 // Threads: Step by any number; the rest as annotated.
-// What a crash leaves: before the edit of a merge its inputs, after it its outputs; the space of what was not finished
+// After a crash: before the edit of a merge its inputs, after it its outputs; the space of what was not finished
 // is free.
 
 #ifndef MIODB_SRC_DB_MERGER_H_

@@ -23,7 +23,7 @@
 //              replaces STORE once
 //
 // A place that differs is never taken for a move by itself: an empty folder behind a wrong mount looks the same.
-// What a crash leaves: STORE with the old places, or with the new ones. The parts themselves are only read.
+// After a crash: STORE with the old places, or with the new ones. The parts themselves are only read.
 
 namespace miodb {
 

@@ -2,7 +2,7 @@
 // hide as a whole, and from the manifest the deletions that hide nothing any more, in one edit
 // (compaction/range_work.h).
 //
-// Threads: as annotated. What a crash leaves: the edit or not; the tables hold nothing that a read could see, and the
+// Threads: as annotated. After a crash: the edit or not; the tables hold nothing that a read could see, and the
 // deletions are ones that have happened, so both states say the same.
 
 #ifndef MIODB_SRC_DB_RANGE_TRIM_H_

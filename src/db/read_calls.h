@@ -2,7 +2,7 @@
 // common. A call with a handle asks whose it is, puts the family's prefix before the keys, and goes on as the call
 // without one does. With the default family's handle it is that call.
 //
-// Threads: any. What a crash leaves: reads change nothing.
+// Threads: any. After a crash: reads change nothing.
 
 #ifndef MIODB_SRC_DB_READ_CALLS_H_
 #define MIODB_SRC_DB_READ_CALLS_H_

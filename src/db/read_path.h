@@ -1,7 +1,7 @@
 // ReadPath: gets (read_path.cc tells one step by step), many gets in one call (multi_get.cc), iterators, and sizes of
 // ranges. No read takes the database's mutex.
 //
-// Threads: all calls by any. What a crash leaves: reads change nothing.
+// Threads: all calls by any. After a crash: reads change nothing.
 
 #ifndef MIODB_SRC_DB_READ_PATH_H_
 #define MIODB_SRC_DB_READ_PATH_H_

@@ -1,6 +1,6 @@
 // ReaderDb: a database that another process may have open, for reading (DB::OpenReader).
 //
-// Threads: any; one of its own. What a crash leaves: nothing; the kernel ends what its place in the page of readers
+// Threads: any; one of its own. After a crash: nothing; the kernel ends what its place in the page of readers
 // said.
 
 #ifndef MIODB_SRC_DB_READER_DB_H_

@@ -42,7 +42,7 @@
 //
 // With a volatile pool some of it is different: repair_volatile.cc.
 //
-// What a crash leaves: up to the rename of step 7 the damaged database and files that the next repair removes; after
+// After a crash: up to the rename of step 7 the damaged database and files that the next repair removes; after
 // it the repaired one. If only the directories were left to be exchanged, which their file POOL tells, the next repair
 // does just that. Writing anew costs space and time, but nothing that is damaged can be made worse by it, and what
 // comes out was written by the engine itself.

@@ -10,7 +10,7 @@
 //   3 Table files may hold newer writes than what is left of the log.
 //   7 STORE is replaced, an empty log begun, and the directories of the SSD tier are exchanged.
 //
-// What a crash leaves: until STORE is replaced the damaged database. From then on its id is that of the new
+// After a crash: until STORE is replaced the damaged database. From then on its id is that of the new
 // files: the next repair finds them in their directory, and does what is left of step 7.
 
 namespace miodb {

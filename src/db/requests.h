@@ -1,6 +1,6 @@
 // Requests: callers who wait for background work: a flush, everything in the repository, nothing left to do.
 //
-// Threads: all calls by any. What a crash leaves: each call only hastens what would be done anyway.
+// Threads: all calls by any. After a crash: each call only hastens what would be done anyway.
 
 #ifndef MIODB_SRC_DB_REQUESTS_H_
 #define MIODB_SRC_DB_REQUESTS_H_

@@ -6,7 +6,7 @@
 // of need; and gives back what nobody needed for a while.
 //
 // Threads: as annotated; the figures of the pool have locks of their own.
-// What a crash leaves: a chunk that the manifest names and nobody has written to is found empty and dropped by the next
+// After a crash: a chunk that the manifest names and nobody has written to is found empty and dropped by the next
 // open. Space that is not named is free.
 
 #ifndef MIODB_SRC_DB_SPACE_H_

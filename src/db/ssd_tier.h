@@ -12,7 +12,7 @@
 //   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
 //
 // Threads: Open by the open; Step by any number; the rest as annotated.
-// What a crash leaves: before the edit of a job its inputs, after it its outputs; files that no edit names are removed
+// After a crash: before the edit of a job its inputs, after it its outputs; files that no edit names are removed
 // by the next open.
 
 #ifndef MIODB_SRC_DB_SSD_TIER_H_

@@ -1,6 +1,6 @@
 // Copying a state of the database: what its parts are, and how they become those of another database.
 //
-// Threads: functions of their arguments. What a crash leaves: files that nothing names.
+// Threads: functions of their arguments. After a crash: files that nothing names.
 
 #ifndef MIODB_SRC_DB_STATE_COPY_H_
 #define MIODB_SRC_DB_STATE_COPY_H_

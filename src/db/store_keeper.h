@@ -20,7 +20,7 @@
 //
 // Threads: store() and what finds or checks: the open's before there are others, and the close's. Keep and
 // KeepSsdState: any, under a lock of their own, which is held over the replacement; no other lock is taken under it.
-// What a crash leaves: STORE as it was, or as it is to be.
+// After a crash: STORE as it was, or as it is to be.
 
 #ifndef MIODB_SRC_DB_STORE_KEEPER_H_
 #define MIODB_SRC_DB_STORE_KEEPER_H_

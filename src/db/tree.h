@@ -8,7 +8,7 @@
 //
 // Threads: the annotations say what the database's mutex guards; the rest has locks or atomics of its own. The
 // memtable's contents belong to the leader.
-// What a crash leaves: what the manifest and the log hold; nothing here outlives the process.
+// After a crash: what the manifest and the log hold; nothing here outlives the process.
 
 #ifndef MIODB_SRC_DB_TREE_H_
 #define MIODB_SRC_DB_TREE_H_

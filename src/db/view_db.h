@@ -3,7 +3,7 @@
 //
 // Threads: any. Ownership: a view keeps what its state names. A pool, an SSD tier's store and memtables that are a live
 // database's need what is that database's alone, so the view is closed before that one is.
-// What a crash leaves: nothing here outlives the process.
+// After a crash: nothing here outlives the process.
 
 #ifndef MIODB_SRC_DB_VIEW_DB_H_
 #define MIODB_SRC_DB_VIEW_DB_H_

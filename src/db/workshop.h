@@ -4,7 +4,7 @@
 // the making. One that was cut off is known by that file, and emptied. Publish gives it its name.
 //
 // Threads: one; several processes may have workshops of the same name, of which all but one are refused.
-// What a crash leaves: DIRECTORY.tmp, which the next workshop for DIRECTORY takes up; or DIRECTORY as a whole, maybe
+// After a crash: DIRECTORY.tmp, which the next workshop for DIRECTORY takes up; or DIRECTORY as a whole, maybe
 // with the file CHECKPOINT still in it.
 
 #ifndef MIODB_SRC_DB_WORKSHOP_H_

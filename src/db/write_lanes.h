@@ -17,7 +17,7 @@
 //
 // Threads: Write and its steps by any; Open and Close by the leader. A writer that loses its CPU in a lane holds up
 // those that come after it and the leader, until it has its CPU again; so lanes are open only where there are CPUs for
-// all. What a crash leaves: of each frame all or nothing, by its checksum; frames behind one that is missing only
+// all. After a crash: of each frame all or nothing, by its checksum; frames behind one that is missing only
 // within the window, and none of those was told to anybody.
 
 #ifndef MIODB_SRC_DB_WRITE_LANES_H_

@@ -35,7 +35,7 @@
 //
 // In kPersistFile a fence is an msync, so step 6 happens only for a group that was asked for sync.
 //
-// What a crash leaves: before 6 nothing of the group or all of it, by the frame's checksum; after it all.
+// After a crash: before 6 nothing of the group or all of it, by the frame's checksum; after it all.
 
 namespace miodb {
 

@@ -2,7 +2,7 @@
 // step by step), and the room that it needs (write_room.cc).
 //
 // Threads: any thread calls Update, Write and RequestFlush; what only the leader of a write group touches needs no
-// lock, because each hand-over of the queue orders it (write_queue.h). What a crash leaves: of a group nothing or all
+// lock, because each hand-over of the queue orders it (write_queue.h). After a crash: of a group nothing or all
 // of it before its fence, all of it afterwards.
 
 #ifndef MIODB_SRC_DB_WRITE_PATH_H_

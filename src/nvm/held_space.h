@@ -1,7 +1,7 @@
 // HeldSpace: between an owner's pool and what of it is free: space that comes free waits here until no reader in
 // another process needs it. Of a pool that nobody else reads there is no guard, and nothing waits.
 //
-// Threads: any, but for Guard, EndClaims and EndOpen, which are the open's. What a crash leaves: the next open asks the
+// Threads: any, but for Guard, EndClaims and EndOpen, which are the open's. After a crash: the next open asks the
 // readers anew.
 
 #ifndef MIODB_SRC_NVM_HELD_SPACE_H_

@@ -12,7 +12,7 @@
 // owner holds them, and whoever lets a log chunk be copied while it is filled copies the part that is full.
 //
 // Threads: one. Ownership: the source's bytes are there until Finish has returned.
-// What a crash leaves: a file that has no header page, or all of it. Errors leave the file; the caller removes it.
+// After a crash: a file that has no header page, or all of it. Errors leave the file; the caller removes it.
 
 #ifndef MIODB_SRC_NVM_POOL_COPY_H_
 #define MIODB_SRC_NVM_POOL_COPY_H_

@@ -10,7 +10,7 @@
 //   2 Its storage is punched out of the file, without a lock that anybody allocating needs.
 //   3 It is free again. Whoever takes it fills it before (PoolSpace::FillHoles).
 //
-// docs/decisions/0018-free-space-goes-back.md has the reasons. What a crash leaves: free space, zero or not.
+// docs/decisions/0018-free-space-goes-back.md has the reasons. After a crash: free space, zero or not.
 
 namespace miodb {
 

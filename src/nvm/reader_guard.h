@@ -1,6 +1,6 @@
 // ReaderGuard: space of a pool that came free and that readers in other processes may still look at (reader_page.h).
 //
-// Threads: any. What a crash leaves: the next open asks the readers anew.
+// Threads: any. After a crash: the next open asks the readers anew.
 
 #ifndef MIODB_SRC_NVM_READER_GUARD_H_
 #define MIODB_SRC_NVM_READER_GUARD_H_

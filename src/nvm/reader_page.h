@@ -4,7 +4,7 @@
 //   u64 pin for each slot
 //
 // Threads: of a slot one; the owner's calls any.
-// What a crash leaves: slots without locks. The file need not outlive a loss of power, which no reader does.
+// After a crash: slots without locks. The file need not outlive a loss of power, which no reader does.
 
 #ifndef MIODB_SRC_NVM_READER_PAGE_H_
 #define MIODB_SRC_NVM_READER_PAGE_H_

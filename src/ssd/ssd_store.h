@@ -9,7 +9,7 @@
 //
 // Ownership: owns its caches unless they were given; outlives every SstFile, BlockPin and iterator made from it.
 //
-// What a crash leaves: files that no manifest names, which RemoveOrphans removes. A file that the manifest names is
+// After a crash: files that no manifest names, which RemoveOrphans removes. A file that the manifest names is
 // complete, because it was synced before, its directory with it.
 //
 // Errors: those of reading are Corruption or IOError naming the file; nothing here is sticky.

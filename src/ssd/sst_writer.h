@@ -1,6 +1,6 @@
 // Writes a table file.
 //
-// Threads: one. Ownership: the file stays the caller's, who syncs and closes it. What a crash leaves: part of a file,
+// Threads: one. Ownership: the file stays the caller's, who syncs and closes it. After a crash: part of a file,
 // which nobody names yet. Errors: the first of the file is kept, given by every later call, and nothing more is
 // written.
 

@@ -1,7 +1,7 @@
 // Files that are read and written past the page cache of the system (O_DIRECT), through buffers that are aligned as the
 // device wants it.
 //
-// Threads: as RandomAccessFile and WritableFile say. What a crash leaves: as with other files; until Sync or Close a
+// Threads: as RandomAccessFile and WritableFile say. After a crash: as with other files; until Sync or Close a
 // file may be longer than what was appended, with zeros behind it.
 //
 // Errors: NotSupported where the file system has no direct input and output.

@@ -15,7 +15,7 @@
 // The spare is named nowhere, so after a crash it is free; a database that is open always holds it, so that a full pool
 // can still be opened and its manifest still rolled over.
 //
-// What a crash leaves: before the fence of an append, the state without the edit (its record does not check, or it
+// After a crash: before the fence of an append, the state without the edit (its record does not check, or it
 // does and the edit took effect: nobody was told yet). Before step 3 of a roll-over the old area, afterwards the new
 // one; both say the same. Nothing is ever appended after a torn record, because an opened area is left first.
 //
