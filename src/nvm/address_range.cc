@@ -23,11 +23,11 @@ constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 constexpr uint64_t kGrain = uint64_t{2} << 20;
 static_assert(AddressRange::kAlignment % kGrain == 0 && kGrain % kPageBytes == 0);
 
-// Of the addresses that a limit leaves the process, a range takes no more than this part unless it has to: the program
-// needs them for its memory.
+// A range takes no more than this part of the addresses that a limit leaves the process, unless it has to: the program
+// needs addresses for its memory.
 constexpr uint64_t kPartOfLimit = 8;
 
-// In bytes, for the whole process (ulimit -v). It is asked anew each time, as a program may change its limits.
+// In bytes, for the whole process (ulimit -v). The limit is asked anew each time, as a program may change its limits.
 uint64_t LimitOfAddresses() {
   struct rlimit limit;
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;

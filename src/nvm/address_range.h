@@ -5,7 +5,7 @@
 // addresses (128 TiB on x86-64), so ranges lie far from each other where there are plenty: what lies between belongs to
 // nobody, and the kernel gives it away from its far end. docs/decisions/0017 has the figures.
 //
-// Threads: any. What is mapped inside is its owner's affair, and is unmapped with the range.
+// Threads: any. Mappings inside of a range belong to their owner, and are unmapped with the range.
 
 #ifndef MIODB_SRC_NVM_ADDRESS_RANGE_H_
 #define MIODB_SRC_NVM_ADDRESS_RANGE_H_

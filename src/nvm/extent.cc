@@ -1,4 +1,4 @@
-// What becomes of an extent's space: whoever drops the last reference gives it back to the pool, in the destructor.
+// The destructor of an extent, called by the thread that drops the last reference, gives the space back to the pool.
 
 #include "src/nvm/extent.h"
 
@@ -26,7 +26,7 @@ Extent::~Extent() {
   pool_->Release(offset_, size_ + trimmed_);
 }
 
-// One word, so it is on the medium or it is not.
+// The magic is a single word, so the medium has either the old word or zero.
 void Extent::EraseMagic() {
   CHECK(kind_ == ExtentKind::kIndex);
   static_assert(offsetof(TableHeader, magic) == 0);

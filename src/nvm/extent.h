@@ -58,8 +58,8 @@ class Extent {
   // The same for a part: whole units that lie in the extent.
   void PopulatePart(uint64_t from, uint64_t bytes) const;
 
-  // Makes the pages from there on small (Region::UseSmallPages); from: a multiple of kExtentUnit, below the size. What
-  // is there is lost. False if that cannot be done.
+  // Makes the pages from there on small (Region::UseSmallPages); from: a multiple of kExtentUnit, below the size. The
+  // content of these pages is lost. False if the pages cannot be made small.
   bool UseSmallPages(uint64_t from) const;
 
   // Maps the extent in for reading from end to end.
@@ -87,8 +87,8 @@ class Extent {
   // Payload extents: bytes of records that tables of the current version refer to. Kept by Version installation.
   std::atomic<int64_t> live_bytes{0};
 
-  // Payload extents: bytes that were written for records. Garbage is what of them is not live; the rest of the extent
-  // is rounding. Set before the extent is shared.
+  // Payload extents: bytes that were written for records. Payload bytes that are not live are garbage; the rest of the
+  // extent is rounding. Set before the extent is shared.
   uint64_t payload_bytes() const { return payload_bytes_; }
   void SetPayloadBytes(uint64_t bytes) {
     DCHECK_LE(bytes, size_);

@@ -15,7 +15,7 @@ namespace miodb {
 
 namespace {
 
-// What may be a run at all. A sum that wraps would lie before its own beginning.
+// Whether the two numbers can be a run at all. A sum that wraps would lie before its own beginning.
 bool InUnits(uint64_t offset, uint64_t size) {
   return size > 0 && size % kExtentUnit == 0 && offset % kExtentUnit == 0 && size <= UINT64_MAX - offset;
 }
@@ -64,7 +64,7 @@ void ExtentAllocator::Resize(OffsetMap::iterator it, uint64_t offset, uint64_t s
 // whoever frees it twice, and would give the same space to two owners: so that is checked in release builds as well.
 void ExtentAllocator::Free(uint64_t offset, uint64_t size) {
   CHECK(InUnits(offset, size));
-  // The neighbours on both sides, as far as there are any.
+  // Finds the neighbours on both sides.
   const auto next = by_offset_.lower_bound(offset);
   const auto prev = next == by_offset_.begin() ? by_offset_.end() : std::prev(next);
   CHECK(next == by_offset_.end() || offset + size <= next->first);
@@ -149,7 +149,7 @@ bool ExtentAllocator::FirstIn(uint64_t offset, uint64_t size, Run* run) const {
   return true;
 }
 
-// Of a hole that an allocation met: all of it is put aside.
+// The whole run that has this hole, which an allocation met: all of the run is put aside.
 ExtentAllocator::Run ExtentAllocator::RunOf(uint64_t offset) const {
   const auto behind = by_offset_.upper_bound(offset);
   CHECK(behind != by_offset_.begin());

@@ -1,5 +1,5 @@
-// Which parts of the pool are free. DRAM only: at open it is rebuilt as the complement of what the manifest names, so
-// a crash can neither leak space nor leave the map wrong.
+// The free parts of the pool. DRAM only: an open rebuilds the map as the complement of the extents that the manifest
+// names, so a crash can neither leak space nor leave the map wrong.
 //
 // Best fit, lowest address first among equals (low addresses have been faulted in before), neighbours coalesced.
 // Sizes and offsets are multiples of kExtentUnit. Not thread-safe: the pool locks around it.
@@ -56,8 +56,8 @@ class ExtentAllocator {
   // Whether some byte is free in both.
   bool Overlaps(const ExtentAllocator& other) const;
 
-  // What must hold at any time of runs that lie in [begin, end): they lie apart and do not touch, both maps name the
-  // same, and free_bytes() is their sum.
+  // Checks the invariants of runs that lie in [begin, end): the runs lie apart and do not touch, both maps name the
+  // same runs, and free_bytes() is their sum.
   void Check(uint64_t begin, uint64_t end) const;
 
  private:

@@ -11,10 +11,10 @@
 #include "src/util/clock.h"
 #include "src/util/no_throw.h"
 
-// Who waits for readers, and for how long:
+// Waiting for readers, and for how long:
 //
-//   an open           some hundredths of a second, for readers to look at the manifest as recovery has read it. Where
-//                     one does not, all that is free is held: the new owner cannot tell what of it that reader needs.
+//   an open           some hundredths of a second, for readers to look at the manifest as recovery has read it. If a
+//                     reader does not look, all free space is held: the new owner cannot tell what that reader needs.
 //                     Files may still grow; where they cannot, an allocation of the open waits for some seconds in all
 //   an allocation     that finds no space: a tenth of a second, unless that was waited for in vain before
 //   everybody else    not at all
@@ -38,14 +38,14 @@ void HeldSpace::Guard(std::shared_ptr<ReaderGuard> guard) {
 
 uint64_t HeldSpace::bytes() const { return guard_ != nullptr ? guard_->held_bytes() : 0; }
 
-// Which of the free space a reader needs only the owner before knew.
+// Only the owner before knew which free space a reader needs.
 void HeldSpace::EndClaims() {
   if (guard_ == nullptr || guard_->WaitUntilSeen()) return;
   open_patience_micros_.store(kOpenPatienceMicros, std::memory_order_relaxed);  // relaxed: a limit
   space_->HoldFree([this](PmRef offset, uint64_t size) { guard_->Hold(offset, size); });
 }
 
-// It counts as held before it is, since another thread may free it as soon as it is.
+// The space counts as held before the guard has it, since another thread may free it as soon as the guard has it.
 void HeldSpace::Release(PmRef offset, uint64_t size) {
   DCHECK_GT(size, 0u);
   if (guard_ == nullptr) return space_->Free(offset, size);
@@ -53,7 +53,7 @@ void HeldSpace::Release(PmRef offset, uint64_t size) {
   if (!guard_->HoldIfRead(offset, size)) space_->FreeHeld(offset, size);
 }
 
-// What has no memory to be remembered as free is free again after the next open.
+// Without memory for an entry in the free map the space is lost until the next open.
 void HeldSpace::FreePassed() {
   if (bytes() == 0) return;
   CHECK(guard_ != nullptr);
@@ -72,7 +72,7 @@ bool HeldSpace::Wait() {
   return bytes() < before;
 }
 
-// What an open finds no room for, a reader may be about to let go of.
+// A reader may be about to release the space that an open needs.
 bool HeldSpace::WaitInOpen() {
   const uint64_t left = open_patience_micros_.load(std::memory_order_relaxed);  // relaxed: a limit
   const uint64_t before = bytes();

@@ -1,5 +1,5 @@
 // HeldSpace: between an owner's pool and what of it is free: space that comes free waits here until no reader in
-// another process needs it. Of a pool that nobody else reads there is no guard, and nothing waits.
+// another process needs it. A pool without readers in other processes has no guard, and nothing waits.
 //
 // Threads: any, but for Guard, EndClaims and EndOpen, which are the open's. After a crash: the next open asks the
 // readers anew.

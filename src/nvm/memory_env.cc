@@ -73,7 +73,7 @@ class NoLogger final : public Logger {
 
 }  // namespace
 
-// The bytes of a file. Those who have it open keep it when its name goes.
+// The bytes of a file. An open file keeps its bytes when the name is removed.
 class MemoryEnv::Content {
  public:
   uint64_t size() EXCLUDES(mutex_) {
@@ -101,7 +101,7 @@ class MemoryEnv::Content {
   std::string bytes_ GUARDED_BY(mutex_);
 };
 
-// Both kinds of reading are one: a position, which only the sequential one has.
+// A class for both kinds of reading; only sequential reading uses the position.
 class MemoryEnv::Reader final : public SequentialFile, public RandomAccessFile {
  public:
   explicit Reader(std::shared_ptr<Content> content) : content_(std::move(content)) { CHECK(content_ != nullptr); }
@@ -127,7 +127,7 @@ class MemoryEnv::Reader final : public SequentialFile, public RandomAccessFile {
   uint64_t position_ = 0;
 };
 
-// What is appended is there for readers at once: nothing is buffered, and there is nothing that a sync could add.
+// Appended bytes are there for readers at once: nothing is buffered, and there is nothing that a sync could add.
 class MemoryEnv::Writer final : public WritableFile {
  public:
   explicit Writer(std::shared_ptr<Content> content) : content_(std::move(content)) { CHECK(content_ != nullptr); }
@@ -144,7 +144,7 @@ class MemoryEnv::Writer final : public WritableFile {
   const std::shared_ptr<Content> content_;
 };
 
-// A lock is its name in locked_. It is not held against other processes, which do not see these files.
+// A lock is its name in locked_. The lock holds inside of this process alone, because no other process sees the files.
 class MemoryEnv::Lock final : public FileLock {
  public:
   explicit Lock(std::string name) : fname(std::move(name)) { CHECK(!fname.empty()); }
@@ -224,8 +224,8 @@ Status MemoryEnv::NewRandomAccessFile(const std::string& fname, RandomAccessFile
   return s;
 }
 
-// What needs memory comes first, so that a file is there as a whole or not at all. Handles of a file that had the name
-// keep its bytes.
+// Memory is allocated first, so that a file is there as a whole or not at all. Handles of a file that had the name keep
+// its bytes.
 Status MemoryEnv::NewWritableFile(const std::string& fname, WritableFile** result) {
   *result = nullptr;
   auto content = std::make_shared<Content>();
@@ -236,7 +236,7 @@ Status MemoryEnv::NewWritableFile(const std::string& fname, WritableFile** resul
   return Status::OK();
 }
 
-// A file that is not there is made, as LevelDB's posix Env does.
+// Makes the file if it does not exist, as LevelDB's posix Env does.
 Status MemoryEnv::NewAppendableFile(const std::string& fname, WritableFile** result) {
   *result = nullptr;
   std::shared_ptr<Content> content;

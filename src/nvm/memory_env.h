@@ -63,7 +63,7 @@ class MemoryEnv final : public EnvWrapper {
   class Writer;
   class Lock;
 
-  // What a name stands for: bytes, or a pool.
+  // The object behind a name: bytes, or a pool.
   struct File {
     File() = default;
     File(std::shared_ptr<Content> bytes, Memory memory) : content(std::move(bytes)), pool(std::move(memory)) {

@@ -118,8 +118,8 @@ bool Persist::StoreBytes([[maybe_unused]] Purpose purpose, char* dst, const void
   return false;
 }
 
-// Stores without a fence of their own (NODRAIN): whoever publishes fences once for all that it stored. What a crash
-// leaves is any subset of the words, so nothing may refer to dst until the fence.
+// Stores without a fence (NODRAIN): the thread that publishes fences once for all of its stores. A crash leaves any
+// subset of the words, so nothing may refer to dst until the fence.
 void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   if (Store(purpose, dst, src, n MIODB_SITE_PASSED)) MarkDirty(StreamOf(purpose), dst, n);
 }
@@ -186,13 +186,13 @@ Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
   return SyncDirty(StreamOf(purpose));
 }
 
-// One round: the dirty ranges are taken under the mutex and synced without it, so that others store and mark meanwhile.
-// A round ends only after those of its stream that began before it, even if its own calls are done: some of what this
+// A round: the dirty ranges are taken under the mutex and synced without it, so that others store and mark meanwhile. A
+// round ends only after those of its stream that began before it, even if its own calls are done: some of what this
 // thread stored may be among the ranges that an earlier round took. In between nothing may be thrown, for later rounds
 // wait for this one; hence an array on the stack and no copy of the vector.
 //
 // A flush covers the part of the log that it turns into tables, so when its round has ended a synced write need not
-// sync that part once more. What was stored there meanwhile stays dirty.
+// sync that part once more. Ranges that were stored to meanwhile stay dirty.
 Status Persist::SyncDirty(SyncStream which) {
   int failure;
   {
@@ -224,7 +224,7 @@ Status Persist::SyncDirty(SyncStream which) {
       }
       round_ended_.SignalAll();
     }
-    // Whoever is told of a failure may rely on it that nothing is written any more.
+    // A caller that gets the failure may rely on it that nothing is written any more.
     while (failure_ != 0 && RoundRuns()) round_ended_.Wait();
     failure = failure_;
   }

@@ -4,11 +4,11 @@
 // thread; no other file of the tree includes libpmem. So this is where costs are counted, and where a simulator can
 // stand between the engine and the memory.
 //
-// What a call leaves if the power fails right after it:
+// If the power fails right after a call, it leaves:
 //   Copy    any subset of the 8-byte words written, until the same thread's Fence returned OK
 //   Fence   everything this thread stored before it; in file mode what was stored for purposes of the same stream, by
 //           any thread
-// Nothing above 8 bytes is atomic, so whoever publishes does it with one checksummed record, after a Fence.
+// Nothing above 8 bytes is atomic, so publishing is one checksummed record, after a Fence.
 //
 // Threads: any number at once, on disjoint bytes. Counters of Purpose::kLog are kept by one thread at a time (the
 // leader of a write group), those of a lane by the writer that has it, all others by any.
@@ -37,7 +37,8 @@ enum class Purpose : int { kLog, kFlush, kMerge, kLazyCopy, kEvacuation, kManife
 
 const char* PurposeName(Purpose purpose);
 
-// What one fence of file mode syncs, so that a write waits for no table, an edit for no log, and neither for the other.
+// The ranges that a fence of file mode syncs together. With a stream for each, a write does not wait for tables or
+// edits, and an edit does not wait for the log.
 enum class SyncStream : int { kLog, kTables, kManifest, kCount };
 
 SyncStream StreamOf(Purpose purpose);
@@ -48,7 +49,7 @@ const char* PersistModeName(PersistMode mode);
 // Writers that store into the log beside one another have a lane each, which is theirs alone meanwhile.
 inline constexpr size_t kLogLanes = 64;
 
-// What has gone through the door for one purpose since the pool was opened.
+// Stores of a purpose since the pool was opened.
 struct alignas(64) PersistCounters {
   std::atomic<uint64_t> bytes{0};   // as asked for
   std::atomic<uint64_t> lines{0};   // 64-byte lines touched
@@ -98,7 +99,7 @@ class Persist {
   void Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_PARAMETER);
 
   // Has the next fence of this purpose cover n bytes at addr that other threads copied for the log without a fence.
-  // That happens in file mode only; elsewhere this does nothing.
+  // Does nothing outside of file mode.
   void Cover(Purpose purpose, const char* addr, size_t n);
 
   // Returns when everything this thread copied before for purposes of this one's stream is durable; outside of file
@@ -112,7 +113,7 @@ class Persist {
     return counters_[static_cast<int>(purpose)];
   }
 
-  // Of a lane, on top of those of Purpose::kLog.
+  // Counters of a lane, on top of those of Purpose::kLog.
   const PersistCounters& lane_counters(size_t lane) const {
     DCHECK_LT(lane, kLogLanes);
     return lanes_[lane];
@@ -155,7 +156,7 @@ class Persist {
   PersistCounters counters_[static_cast<int>(Purpose::kCount)];
   PersistCounters lanes_[kLogLanes];
 
-  // File mode only. Whoever stores waits for this mutex and never for an msync.
+  // File mode only. A store waits for this mutex and never for an msync.
   Mutex dirty_mutex_;
   Stream streams_[static_cast<int>(SyncStream::kCount)] GUARDED_BY(dirty_mutex_);
   uint64_t marks_ GUARDED_BY(dirty_mutex_) = 0;

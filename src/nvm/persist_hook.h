@@ -65,7 +65,7 @@ class PersistHook {
   virtual void OnSync(char* addr, size_t n) = 0;
 };
 
-// Memory of the caller that a pool lies in, instead of a file. Whoever gives it keeps it and its content. For tests:
+// Memory of the caller that a pool lies in, instead of a file. The memory and its content stay the caller's. For tests:
 // there is no lock, no name, and nothing survives but what the caller keeps.
 struct MemoryMedium {
   char* base = nullptr;   // aligned to 4096

@@ -105,7 +105,7 @@ Status Pool::AddRegion(const RegionOptions& options) { return further_->Add(opti
 
 const std::vector<PoolRegionOptions>& Pool::missing_regions() const { return further_->missing(); }
 
-// Whoever maps these addresses next, or punches or cuts what is free, may touch them.
+// The next mapping of these addresses, and the code that punches or cuts free space, may touch them.
 void Pool::UnpoisonAll() {
   for (int i = 0; i < regions_.count(); i++) {
     MIODB_UNPOISON(At(regions_.at(i).base), regions_.at(i).region->size());
@@ -128,15 +128,15 @@ void Pool::Remove() {
   removed_ = true;
 }
 
-// A device has no second name, so it is written as it is: until its first root is there it counts as empty
-// (ExistsOnDevice).
+// A device has no second name, so the pool is written in its place. Until the first root is there the device counts as
+// empty (ExistsOnDevice).
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   const PathKind kind = options.memory != nullptr ? PathKind::kAnonymous : KindOfPath(path);
   const bool has_file = kind == PathKind::kFile;
   std::string temporary = path;
   Status s = has_file ? FreeTemporaryName(path, options.uuid.data(), &temporary) : Status::OK();
   if (!s.ok()) return s;
-  // Whatever is thrown for want of memory leaves no file under the temporary name.
+  // If an allocation fails, no file stays under the temporary name.
   try {
     std::unique_ptr<Region> region;
     s = options.memory != nullptr || kind == PathKind::kDevice
@@ -154,7 +154,7 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
   return s;
 }
 
-// What the options give is taken, the rest is drawn.
+// Takes the ids that the options give, and draws the others.
 void Pool::MakeNew() {
   CHECK_EQ(head_.epoch(), 0u);
   const auto uuid = options_.uuid == decltype(options_.uuid){} ? options_.DrawUuid() : options_.uuid;
@@ -241,8 +241,8 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
 
 bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
   held_.FreePassed();
-  // acquire: as in Release. What came into the free map before is nobody's, but there is no use in judging a pool that
-  // nothing more is done with.
+  // acquire: as in Release. Space that came into the free map before is nobody's, but the pool is not used any more, so
+  // nothing is given back.
   return !reuse_stopped_.load(std::memory_order_acquire) && space_.GiveBackIdle(now_micros, window_micros, reserve);
 }
 
@@ -264,7 +264,7 @@ void Pool::Release(PmRef offset, uint64_t size) {
   try {
     held_.Release(offset, size);
   } catch (const std::exception&) {
-    // Destructors end here. What has no memory to be remembered as free is free again after the next open.
+    // Destructors end here. Without memory for an entry in the free map the space is lost until the next open.
   }
 }
 

@@ -1,7 +1,7 @@
 // The pool: all persistent memory of one database, handed out as extents.
 //
-// It is one file, or that and further regions (src/format/region_table.h): files or devices that hold the references
-// behind those of the file before. Which they are is written in the header page; where they are is found out at open.
+// A pool is one file, or a file and further regions (src/format/region_table.h): files or devices whose references
+// follow those of the region before. The header page names the regions; an open finds out where they are.
 //
 // Pool holds the parts, each with a header of its own, and is what all other folders know of them:
 //
@@ -50,9 +50,9 @@ class Pool {
   // zero, or on which making a pool was cut short, does not.
   static Status ExistsOnDevice(const std::string& path, bool* exists);
 
-  // Makes an empty pool in a temporary file beside path. It becomes the pool at path with Publish, after its first
-  // root was written; until then a crash leaves only the temporary file, which the next Create with the same uuid
-  // removes. A DAX device is used as it is.
+  // Makes an empty pool in a temporary file beside path. Publish makes the file the pool at path, after its first root
+  // was written; until then a crash leaves only the temporary file, which the next Create with the same uuid removes. A
+  // DAX device is used as it is.
   static Status Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
   Status Publish();
 
@@ -60,15 +60,16 @@ class Pool {
   bool is_volatile() const { return regions_.first().kind() == RegionKind::kAnonymous; }
 
   // Opens an existing pool and all regions that it has, with all of its space free; recovery claims what the manifest
-  // names. What was read is on its way to the medium: a fence has to come before anything is stored that relies on it.
+  // names. Bytes that were read may still be on their way to the medium: fence before storing anything that relies on
+  // them.
   static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
 
-  // Of a pool that is read (PoolOptions::use) while another process may write to it: takes up what its files have grown
-  // by, and regions that were added. All extents that anybody claims may overlap those of another moment.
-  // search: asked where to look, if there are some.
+  // For a pool that is read (PoolOptions::use) while another process may write to it: takes up the growth of its files,
+  // and regions that were added. Extents that are claimed may overlap extents of another moment. search: asked where to
+  // look, if there are some.
   Status Follow(const std::function<RegionPlaces()>& search);
 
-  // What came free and waits for readers in other processes. Of an owner's pool.
+  // Space that came free and waits for readers in other processes; in an owner's pool.
   HeldSpace* held() { return &held_; }
 
   // Removes the pool at path and its regions; of DAX devices the first page is cleared
@@ -76,17 +77,17 @@ class Pool {
   // an error after all else is gone.
   static Status Destroy(const std::string& path, const RegionPlaces& places = RegionPlaces());
 
-  // Makes a further region and adds it, durably. What a crash leaves is the pool without it, or with it, empty; a file
-  // that it left is taken for a new region by the next call. InvalidArgument if there is something else at its path, if
-  // the pool has it already, if its persist mode is not the pool's, or if no addresses are left for it. By one thread
-  // at a time.
+  // Makes a further region and adds it, durably. After a crash the pool does not have the region, or has it, empty. If
+  // a file was left, the next call takes the file for the new region. InvalidArgument if there is something else at its
+  // path, if the pool has it already, if its persist mode is not the pool's, or if no addresses are left for it. By one
+  // thread at a time.
   Status AddRegion(const RegionOptions& options);
 
-  // Of Options::regions, those that the pool did not have when it was opened or made. They are to be added when its
-  // recovery has found nothing amiss.
+  // Regions of Options::regions that the pool did not have when it was opened or made. Add them when the recovery has
+  // found nothing amiss.
   const std::vector<RegionOptions>& missing_regions() const;
 
-  // Removes the file of a new pool that is not wanted after all. What is mapped stays usable.
+  // Removes the file of a new pool that is not wanted after all. The mapping stays usable.
   void Remove();
 
   ~Pool();
@@ -139,7 +140,7 @@ class Pool {
   // The current root; Corruption if neither slot is valid. Epoch 0 in a new pool.
   Status ReadRoot(RootSlot* root) const { return head_.ReadRoot(root); }
 
-  // Durably makes this manifest area the current one. One thread at a time.
+  // Durably makes this manifest area the current one. By a single thread at a time.
   Status SwitchRoot(const Extent& manifest, uint64_t generation) {
     CHECK(manifest.kind() == ExtentKind::kManifest);
     return head_.SwitchRoot(manifest.offset(), manifest.size(), generation);
@@ -152,10 +153,10 @@ class Pool {
   uint64_t id() const { return head_.id(); }
   const uint8_t* uuid() const { return head_.uuid(); }
 
-  // What the checksums of all that lies in extents start with. Never to be shown.
+  // The seed of the checksums of everything in extents. Never to be shown.
   uint64_t secret() const { return head_.secret(); }
 
-  // Epoch of the root in force, 0 in a new pool. It rises with every SwitchRoot.
+  // Epoch of the root in force, 0 in a new pool. The epoch rises with every SwitchRoot.
   uint64_t epoch() const { return head_.epoch(); }
 
   const RegionSet& regions() const { return regions_; }

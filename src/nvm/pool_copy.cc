@@ -18,7 +18,7 @@ namespace miodb {
 
 namespace {
 
-// What is written by one call: little enough that a signal which ends the process does not wait for long.
+// Most bytes that one call writes: so few that a signal which ends the process does not wait for long.
 constexpr uint64_t kMostAtOnce = uint64_t{32} << 20;
 
 // Space for what a manifest keeps besides what it was asked for: its first area, and the spare one.

@@ -1,8 +1,8 @@
 // PoolCopy: the file of a new pool that has extents of another one, at the same offsets and with the same bytes.
 //
 // References in a pool are absolute, and checksums are seeded with its secret. So a copy with the same secret is read
-// as the original is, without a look at what it says; everything else of it is new: uuid, roots, manifest. What lies
-// between the extents is holes, also where the original has the header page of a further region: the copy has one file.
+// as the original is, without a look at what it says; everything else of it is new: uuid, roots, manifest. Between the
+// extents are holes, also where the original has the header page of a further region: the copy has one file.
 //
 // Step by step: Begin claims the extents in a pool that is memory of this process, where the caller makes a manifest
 // beside them. Finish writes the file: the extents as their source has them, then the manifest's area, then the header

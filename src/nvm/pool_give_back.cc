@@ -4,11 +4,11 @@
 #include "src/util/check.h"
 #include "src/util/no_throw.h"
 
-// Giving back: what is free and nobody needed for a while loses its storage, a piece at a time.
+// Giving back: free space that nobody needed for a while loses its storage, a piece at a time.
 //
 //   1 A piece is marked as a hole, so that no hole is ever unknown, and taken out of the free map.
 //   2 Its storage is punched out of the file, without a lock that anybody allocating needs.
-//   3 It is free again. Whoever takes it fills it before (PoolSpace::FillHoles).
+//   3 The piece is free again. An allocation that takes it gives it storage first (PoolSpace::FillHoles).
 //
 // docs/decisions/0018-free-space-goes-back.md has the reasons. After a crash: free space, zero or not.
 
@@ -109,8 +109,9 @@ uint64_t PoolSpace::GiveBack(uint64_t most) {
   return 0;
 }
 
-// The least of stored free space through a window of time is what nobody needed: that less what is kept is the surplus,
-// and it goes back a piece a call. What is taken meanwhile lowers the least (TryAllocate), and so the next surplus.
+// Nobody needed the least of stored free space in a window of time. This least, less the reserve, is the surplus, and
+// each call gives back a piece of it. Space that is taken meanwhile lowers the least (TryAllocate), and so the next
+// surplus.
 bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
   uint64_t most, holes = 0, given = 0;
   bool scarce;

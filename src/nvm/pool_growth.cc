@@ -3,7 +3,7 @@
 // A file grows under grow_mutex_ alone; whoever allocates waits for that only where no free run is long enough. Here
 // mutex_ is held for figures and the free map, never for a system call.
 //
-// What a crash leaves of growth is a file that is longer than before: its new end is free, since no edit names it.
+// After a crash the file may be longer than before: its new end is free, since no edit names it.
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +20,7 @@ namespace {
 // whoever needs space at once waits for no more than that.
 constexpr uint64_t kPieceAhead = uint64_t{16} << 20;
 
-// What is grown at least while somebody waits. tmpfs clears pages at 1 to 4 GB/s.
+// Least growth while somebody waits. tmpfs clears pages at 1 to 4 GB/s.
 constexpr uint64_t kPieceWaitedFor = uint64_t{4} << 20;
 
 // Small pools grow by what is in use already, and at least by this.
@@ -29,8 +29,8 @@ static_assert(kLeastPiece % kExtentUnit == 0 && kLeastPiece <= kPieceWaitedFor &
 
 }  // namespace
 
-// What files without a limit may still grow by, and what all lack for their holes. Regions of one file system share
-// what it has. File systems may take long to answer, so nobody waits for it with the lock.
+// Measures by how much files without a limit may still grow, and how much all files lack for their holes. Regions of
+// one file system share its space. File systems may take long to answer, so nobody waits for it with the lock.
 void PoolSpace::MeasureFileSystems() {
   bool unlimited[kMaxRegions];
   int count;
@@ -74,7 +74,7 @@ bool PoolSpace::RefreshCapacity() {
   return capacity() > before;
 }
 
-// What a file grows by beyond what is asked for: no more than is in use, so that small pools stay small.
+// Growth of a file beyond the request: no more than is in use, so that small pools stay small.
 uint64_t PoolSpace::Step(uint64_t most) const {
   CHECK_GE(most, kLeastPiece);
   return std::min({growth_, most, std::max(UsedBytes(), kLeastPiece)});
@@ -90,9 +90,8 @@ uint64_t PoolSpace::EndOf(int i) const {
   return region.can_grow() ? std::min(limit, region.max_size()) / unit * unit : parts_[i].total;
 }
 
-// Grows the file of region i so that a free run of size bytes, or at least min_size, appears at its end. What is free
-// at the end already is the beginning of that run. If the file system does not have what is wanted, the least that will
-// do is tried.
+// Grows the file of region i so that a free run of size bytes, or at least min_size, appears at its end. Free space at
+// the end is the beginning of that run. If the file system does not have size bytes, the call tries min_size.
 Status PoolSpace::Grow(int i, uint64_t size, uint64_t min_size) {
   CHECK(min_size > 0 && min_size <= size);
   MutexLock grow(&grow_mutex_);
@@ -154,8 +153,8 @@ Status PoolSpace::GrowFile(int i, uint64_t new_size) {
   return s;
 }
 
-// One piece of the first file that can grow. A file that could not is left alone until a writer who waits makes it grow
-// (GrowFile): to ask a full disk again and again would only cost system calls.
+// Grows the first file that can grow, by a piece. A file that could not is left alone until a writer who waits makes it
+// grow (GrowFile): to ask a full disk again and again would only cost system calls.
 bool PoolSpace::GrowAhead(uint64_t bytes) {
   MutexLock grow(&grow_mutex_);
   int region = -1;
@@ -178,7 +177,8 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
   if (enough || region < 0) return false;
   CHECK(step > 0 && old_size < end);
   const Status s = GrowFile(region, std::min(end, old_size + step));
-  // Whoever needs space at once will try again, by as much as is needed. What succeeds then ends this.
+  // An allocation that needs space at once will try again, by as much as it needs. If that succeeds, the file grows
+  // ahead again.
   if (!s.ok()) cannot_grow_ahead_ |= uint32_t{1} << region;
   MeasureFileSystems();
   return s.ok();

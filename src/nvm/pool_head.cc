@@ -130,7 +130,7 @@ Status PoolHead::RepairEntries() {
   return s;
 }
 
-// What it copies from is made durable first, unless it is fenced: of an entry, only one copy may ever be torn.
+// The good copy is made durable first, unless it is fenced: only one copy of an entry may ever be torn.
 Status PoolHead::RepairEntry(int ordinal, bool* fenced) {
   CHECK(ordinal > 0 && ordinal < kMaxRegions);
   RegionEntry entries[kEntryCopies];

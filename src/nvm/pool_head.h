@@ -4,8 +4,8 @@
 // PoolHead owns what it has read of the page; the page is memory of the pool's own file, which outlives it, and is
 // stored to through the door alone.
 //
-// What a crash leaves of a store to the page is one copy at most that is torn: copies are made durable one by one.
-// Recovery makes it whole before anything else is stored there (Repair).
+// After a crash at most one copy is torn, because copies are made durable one by one. Recovery makes the torn copy
+// whole before anything else is stored there (Repair).
 //
 // Threads: changes by one at a time; id, secret and uuid by any.
 

@@ -65,9 +65,9 @@ PoolImage::Part::~Part() {
   if (fd >= 0) close(fd);
 }
 
-// Opens the file or device and maps it where its references say. It may have no more than most bytes: others come
-// behind it. Files are mapped for reading alone, so no tool can change them by mistake; a device is opened as a region,
-// which knows how to find its size and the pages that it can be mapped in.
+// Opens the file or device and maps it where its references say. The part may have no more than most bytes, because
+// other parts come behind it. Files are mapped for reading alone, so no tool can change them by mistake; a device is
+// opened as a region, which knows how to find its size and the pages that it can be mapped in.
 Status PoolImage::Add(const std::string& path, PmRef base, uint64_t most) {
   CHECK(range_ != nullptr && base % kRegionAlignment == 0);
   CHECK(parts_.empty() ? base == 0 : base >= parts_.back().base + parts_.back().size);
@@ -198,7 +198,7 @@ std::vector<PoolImage::Range> PoolImage::DataRanges() const {
   return ranges;
 }
 
-// Of the bytes that are mapped. A file shorter than a header page has nothing good (ReadPoolHeader).
+// The header in the bytes that are mapped. A file shorter than a header page has nothing good (ReadPoolHeader).
 PoolHeader PoolImage::Header() const {
   CHECK(!parts_.empty());
   return ReadPoolHeader(base_, parts_[0].size);

@@ -1,7 +1,7 @@
 // The files of a pool, mapped for reading only, damaged or not: for repair and for the tools that look at pools.
 //
-// Unlike Pool it takes nothing for granted but that the file is there, and it cannot change a byte of it. It keeps the
-// pool from being opened while it lives, and fails if it is open.
+// Unlike Pool it takes nothing for granted but that the file is there, and it cannot change a byte of it. While a
+// PoolImage lives, the pool cannot be opened; if the pool is open, there is no PoolImage.
 //
 // Threads: immutable but for UseSecret, which comes first.
 
@@ -22,7 +22,7 @@
 
 namespace miodb {
 
-// What the first page of a pool says.
+// The content of the first page of a pool.
 struct PoolHeader {
   struct Copy {
     Superblock superblock;
@@ -75,15 +75,15 @@ class PoolImage {
   const std::string& path() const { return path_; }
   const std::vector<std::string>& region_paths() const { return region_paths_; }  // of further regions
 
-  // Of the superblock, which the checksums of all that lies in extents start with; 0 if there is no good copy, until
-  // one is found elsewhere.
+  // The superblock's secret, the seed of the checksums of everything in extents. If the superblock has no good copy, 0
+  // until UseSecret gives a secret that was found elsewhere.
   uint64_t secret() const { return secret_; }
   void UseSecret(uint64_t secret) {
     CHECK_EQ(secret_, 0u);
     secret_ = secret;
   }
 
-  // What is wrong with the list of regions: one line for each that could not be had.
+  // Problems of the list of regions: a line for each region that could not be had.
   const std::vector<std::string>& missing() const { return missing_; }
 
   // The pool's own file first.
@@ -97,7 +97,7 @@ class PoolImage {
   };
   std::vector<Range> DataRanges() const;
 
-  // Of the pool's own file, which may be shorter than a header page, whatever regions there are.
+  // The header in the pool's own file, which may be shorter than a header page, whatever regions there are.
   PoolHeader Header() const;
 
   uint64_t size() const;  // of all parts

@@ -30,7 +30,7 @@ void ClearDevice(const Region& region) {
   persist.Fence(Purpose::kManifest).IgnoreError();  // fails for files alone
 }
 
-// Removes the region at path. REQUIRES: the caller has seen that it is one of the pool.
+// Removes the region at path. REQUIRES: the caller has seen that the region belongs to the pool.
 Status DestroyRegion(const std::string& path) {
   CHECK(!IsAnonymousPath(path));
   if (KindOfPath(path) != PathKind::kDevice) return RegionFile::Remove(path);
@@ -56,14 +56,14 @@ void DestroyUnfinished(const std::string& pool, const uint8_t* uuid, const Regio
   }
 }
 
-// Removes the regions that the header page of a pool names. Of several failures the first is returned.
+// Removes the regions that the header page of a pool names. If several removals fail, the first failure is returned.
 Status DestroyRegions(const std::string& path, const std::string& page, const RegionPlaces& places) {
   CHECK_EQ(page.size(), kPoolHeaderSize);
   const PoolHeader header = ReadPoolHeader(page.data(), page.size());
   if (!header.has_superblock) return Status::OK();
   std::vector<RegionEntry> entries;
   Status result = ReadRegionTable(page.data(), header.pool_id, path, &entries);
-  // What cannot be found or removed does not keep the others from going.
+  // A region that cannot be found or removed does not keep the other regions from being removed.
   for (const RegionEntry& entry : entries) {
     std::string found;
     Status s = FindRegion(places, header.uuid, entry, &found);
@@ -120,8 +120,8 @@ void Discard(const Region& region) {
   }
 }
 
-// A device has no name that a pool could get when it is whole. What marks a pool there is its first root: a superblock
-// without one was left by a crash while the pool was made.
+// A device has no name that a pool could get when it is whole. The first root marks a pool there: a superblock without
+// one was left by a crash while the pool was made.
 Status Pool::ExistsOnDevice(const std::string& path, bool* exists) {
   std::unique_ptr<Region> region;
   Status s = Region::Open(path, 0, kPersistAuto, &region);

@@ -19,19 +19,19 @@ inline constexpr uint64_t kInitialRegionSize = uint64_t{256} << 10;
 uint64_t InitialRegionSize(uint64_t limit);
 static_assert(kInitialRegionSize % kExtentUnit == 0 && kInitialRegionSize > kPoolHeaderSize);
 
-// What a file is called until it is whole: the n-th such name, n >= 1. A file that is left behind under one is removed
-// by whoever makes the next, if it says itself that it is one of the same pool; otherwise the next name is taken.
+// The name of a file until it is whole: the n-th such name, n >= 1. If a file was left behind under such a name and its
+// content says that it belongs to the same pool, the next file takes its place; otherwise the next name is taken.
 inline constexpr int kTemporaryNames = 100;
 inline std::string TemporaryName(const std::string& path, int n) {
   CHECK(n >= 1 && n <= kTemporaryNames);
   return path + ".tmp" + (n == 1 ? "" : "." + std::to_string(n));
 }
 
-// A temporary name of path that is free, for a new file of the pool with this uuid. What an earlier attempt left under
-// it is removed.
+// A temporary name of path that is free, for a new file of the pool with this uuid. A file that an earlier attempt left
+// under the name is removed.
 Status FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name);
 
-// Removes the file of a region, or makes its device empty. What is mapped stays usable.
+// Removes the file of a region, or makes its device empty. The mapping stays usable.
 void Discard(const Region& region);
 
 }  // namespace miodb

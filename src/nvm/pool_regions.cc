@@ -13,7 +13,7 @@
 
 namespace miodb {
 
-// Of an undamaged header page: whatever else is wrong with it is found and told by Open.
+// The answer is for an undamaged header page; Open finds and reports everything that is wrong with the page.
 uint64_t PoolRegions::AddressesWanted(const char* header_page) {
   std::vector<RegionEntry> entries;
   const PoolHeader header = ReadPoolHeader(header_page, kPoolHeaderSize);
@@ -53,8 +53,8 @@ Status PoolRegions::LimitFirst(const RegionEntry& second) {
   return Status::OK();
 }
 
-// Limits and nodes are the owner's. One look at an entry that is being stored may find neither copy, a second one finds
-// the first.
+// Limits and nodes are the owner's. A look at an entry that is being stored may find neither copy; a second look finds
+// the first copy.
 Status PoolRegions::Follow(const std::function<RegionPlaces()>& search) {
   CHECK(options_.use == RegionUse::kReader);
   std::vector<RegionEntry> entries;
@@ -104,7 +104,7 @@ Status PoolRegions::Match(const std::vector<RegionEntry>& entries, std::vector<P
   return Status::OK();
 }
 
-// Of one path of the options: which entry lies there, or that it stands for another.
+// Finds the entry of the region at a path of the options, or notes that the path stands for another region.
 Status PoolRegions::MatchOne(const std::vector<RegionEntry>& entries, const PoolRegionOptions& options,
                              std::vector<PoolRegionOptions>* found, std::vector<PoolRegionOptions>* elsewhere) const {
   RegionContent content;
@@ -131,8 +131,8 @@ Status PoolRegions::MatchOne(const std::vector<RegionEntry>& entries, const Pool
   return s;
 }
 
-// It is mapped before its header is read, because a device can be read in no other way; until TakeIn nothing refers to
-// it, and a region that is refused is unmapped again.
+// The region is mapped before its header is read, because a device can be read in no other way. Until TakeIn nothing
+// refers to the region, and a region that is refused is unmapped again.
 Status PoolRegions::OpenOne(const RegionEntry& entry, const PoolRegionOptions& options) {
   CHECK_EQ(entry.ordinal, static_cast<uint64_t>(set_.count()));
   std::unique_ptr<Region> region;
@@ -140,7 +140,7 @@ Status PoolRegions::OpenOne(const RegionEntry& entry, const PoolRegionOptions& o
   if (s.ok()) s = Check(*region, entry);
   if (s.ok()) s = CheckMode(*region);
   if (!s.ok()) return s;
-  // Its header needs no flush: it was durable before there was an entry.
+  // The region's header needs no flush: it was durable before there was an entry.
   region->LimitTo(entry.range);
   TakeIn(std::move(region), entry, options.limit);
   return s;
@@ -196,7 +196,7 @@ Status PoolRegions::Check(const Region& region, const RegionEntry& entry) const 
   return Status::OK();
 }
 
-// One door has one way to make stores durable; it does not ask for each store in which region it lies.
+// The door has a single way to make stores durable; it does not ask for each store in which region it lies.
 Status PoolRegions::CheckMode(const Region& region) const {
   if (region.mode() == persist_.mode()) return Status::OK();
   return Status::InvalidArgument(region.path(), std::string("its persist mode is ") + PersistModeName(region.mode()) +
@@ -217,7 +217,7 @@ void PoolRegions::TakeIn(std::unique_ptr<Region> region, const RegionEntry& entr
 
 // ---- Adding
 
-// Told in pool_regions.h, by steps. What can fail without a trace comes first: the plan, and the look at the path.
+// Told in pool_regions.h, by steps. Steps that can fail without a trace come first: the plan, and the look at the path.
 Status PoolRegions::Add(const PoolRegionOptions& options) {
   RegionEntry entry;
   Status s = Plan(options, &entry);
@@ -276,8 +276,8 @@ Status PoolRegions::Plan(const PoolRegionOptions& options, RegionEntry* entry) c
   return s;
 }
 
-// How many references it gets: as many as its file may ever have bytes. That is for ever, because the next region's
-// begin behind them.
+// How many references it gets: as many as its file may ever have bytes. The number is fixed for ever, because the next
+// region's references begin behind them.
 Status PoolRegions::PlanRange(const PoolRegionOptions& options, RegionEntry* entry) const {
   CHECK(entry->ordinal > 0 && entry->base > 0);  // Plan has chosen them
   if (options_.memory != nullptr) {

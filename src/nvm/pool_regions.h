@@ -1,4 +1,4 @@
-// Which further regions a pool has: finds and opens those that its header page names, and adds new ones.
+// The further regions of a pool: finds and opens the regions that the header page names, and adds new regions.
 //
 // Adding a region, step by step:
 //
@@ -7,10 +7,10 @@
 //   3 The file gets its name, durably.
 //   4 The entry in the pool's header page is written, one copy durable before the next. With the first of them the
 //     region is part of the pool.
-//   5 Its space is free for use.
+//   5 The space of the region is free for use.
 //
-// What a crash leaves before step 4 is done: a region of this pool that no entry names. The next call that finds it at
-// its path makes it anew.
+// After a crash before step 4 is done, no entry names the region. The next call that finds it at its path makes it
+// anew.
 //
 // PoolRegions owns the regions (RegionSet); it refers to the pool's options, header page, door and space.
 //
@@ -44,7 +44,7 @@ class PoolRegions {
   PoolRegions& operator=(const PoolRegions&) = delete;
 
   // The addresses that all regions of the pool with this header page need to be opened. 0: it has none, or is damaged,
-  // which shows later. What the last one may need beyond that is found out when its size is known.
+  // which shows later. The last region may need more, which is found out when its size is known.
   static uint64_t AddressesWanted(const char* header_page);
 
   // A new pool has none yet: all that the options name are missing.
@@ -56,10 +56,10 @@ class PoolRegions {
   // Opens all that the header page names.
   Status Open();
 
-  // Of a reader's pool: opens those that the header page has come to name. search: asked where they may be.
+  // In a reader's pool: opens regions that the header page has come to name. search: asked where they may be.
   Status Follow(const std::function<RegionPlaces()>& search);
 
-  // Of the options' regions, those that the pool did not have when it was opened or made.
+  // Regions of the options that the pool did not have when it was opened or made.
   const std::vector<PoolRegionOptions>& missing() const { return missing_; }
 
   // See Pool::AddRegion.

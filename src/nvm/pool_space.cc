@@ -21,8 +21,8 @@ namespace miodb {
 
 namespace {
 
-// What a region may lack storage for, rounded up to units: two holes of a file system with smaller blocks may touch the
-// same unit, which is a hole once.
+// Adds the holes of a region, rounded up to units: two holes of a file system with smaller blocks may touch the same
+// unit, which is a hole once.
 void AddHoles(const RegionSet::Member& m, ExtentAllocator* holes) {
   uint64_t known = kPoolHeaderSize;
   for (const FileHole& hole : m.region->file().holes_at_open()) {
@@ -60,7 +60,7 @@ void PoolSpace::AddRegion(uint64_t limit) {
   if (kChecksWhole) Check();
 }
 
-// What is not free counts as used, the header page too: no sum of extents has to be kept.
+// Everything that is not free counts as used, the header page too: no sum of extents has to be kept.
 uint64_t PoolSpace::UsedIn(int i) const {
   CHECK(i >= 0 && i < count_);
   const Part& part = parts_[i];
@@ -68,7 +68,7 @@ uint64_t PoolSpace::UsedIn(int i) const {
   return part.total - part.free.free_bytes() - part.away - part.aside;
 }
 
-// Of all regions whose space is known here.
+// The sum of all regions whose space is known here.
 uint64_t PoolSpace::UsedBytes() const {
   CHECK_LE(count_, kMaxRegions);
   uint64_t used = 0;
@@ -85,7 +85,7 @@ uint64_t PoolSpace::Capacity() const {
   return capacity - std::min(capacity, lacking_.load(std::memory_order_relaxed));
 }
 
-// Of all regions: a run never crosses from one into the next.
+// The largest of all regions: a run never crosses from one region into the next.
 uint64_t PoolSpace::LargestFree() const {
   uint64_t largest = 0;
   for (int i = 0; i < count_; i++) largest = std::max(largest, parts_[i].free.largest_free());
@@ -119,8 +119,9 @@ bool PoolSpace::RoomForRun(uint64_t run) const {
 // Takes up to size bytes, at least min_size, from the files as they are. *part: the region to grow. stuck: the regions
 // that this allocation saw fail to grow, one bit for each.
 //
-// Room is found and the run taken under one lock, so that two writers cannot both take the last of it. That a run has
-// to stay is known only when this one is taken, so it is taken first and given back if none is left.
+// Room is found and the run taken under one lock, so that two writers cannot both take the last of it. Whether a run of
+// leave.run bytes stays is known only when this run is taken. So this run is taken first, and given back if no such run
+// is left.
 PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint32_t stuck, PmRef* offset,
                                           uint64_t* taken, int* part) {
   CHECK(min_size > 0 && min_size <= size);
@@ -135,7 +136,7 @@ PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, Leav
   for (int i = 0; i < count_; i++) {
     if (RoomIn(i) < *taken) continue;
     if (parts_[i].free.Allocate(*taken, offset)) {
-      // What was needed in this window counts, even if it comes back before the window ends.
+      // Space that was needed in this window counts, even if it comes back before the window ends.
       least_stored_free_ = std::min(least_stored_free_, StoredFree());
       if (!RoomForRun(leave.run)) {
         parts_[i].free.Free(*offset, *taken);
@@ -188,7 +189,7 @@ class PoolSpace::Aside {
         part.aside -= run.size;
       }
     } catch (const std::exception&) {
-      // What has no memory to be remembered as free is free again after the next open.
+      // Without memory for an entry in the free map the space is lost until the next open.
     }
   }
   Aside(const Aside&) = delete;
@@ -207,9 +208,9 @@ class PoolSpace::Aside {
   std::vector<ExtentAllocator::Run> runs_;
 };
 
-// Takes the storage of what of an extent has none. If it fails some of it may have holes still, which are known. The
-// range is the caller's alone already, so nobody else fills or punches it while the lock is not held; a hole is
-// forgotten only when it has its storage.
+// Gives storage to the holes of an extent. If that fails, some holes may be left, and they stay known. The range is the
+// caller's alone already, so nobody else fills or punches it while the lock is not held; a hole is forgotten only when
+// it has its storage.
 Status PoolSpace::FillHoles(PmRef offset, uint64_t size) {
   const int i = regions_.IndexOf(offset);
   CHECK_EQ(regions_.IndexOf(offset + size - 1), i);
@@ -257,8 +258,8 @@ void PoolSpace::LeaveHoles(PmRef offset, uint64_t size, Aside* aside) {
   }
 }
 
-// What is being given back is not in the free map at this moment. False if nothing is. Whoever gives back holds its
-// mutex for as long, so to have had that mutex is to have waited.
+// Space that is being given back is not in the free map at this moment. False if there is none. Giving back holds
+// give_back_mutex_ for as long, so a thread that has had that mutex has waited.
 bool PoolSpace::WaitForGivenBack() {
   {
     MutexLock lock(&mutex_);
@@ -289,7 +290,7 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef*
       if (kChecksWhole) Check();
       if (s.ok()) return s;
       if (failure.ok()) failure = s;
-      // The storage that some of it has taken meanwhile stays with it.
+      // Parts of the run that have got storage meanwhile keep it.
       LeaveHoles(*offset, *taken, &aside);
       MeasureFileSystems();  // holes that cannot be filled are no room for the next
       continue;
@@ -310,7 +311,7 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef*
   }
 }
 
-// Of recovery. What the manifest names is filled now, while an error can still refuse the open.
+// For recovery. Extents that the manifest names get their storage now, while an error can still refuse the open.
 Status PoolSpace::Take(PmRef offset, uint64_t size, const std::string& name) {
   CHECK(regions_.Readable(offset, size));
   {
@@ -344,7 +345,7 @@ void PoolSpace::FreeHeld(PmRef offset, uint64_t size) {
   Free(offset, size);
 }
 
-// Holes among it stay known, as they do when it is freed.
+// Holes in this space stay known, and are known when the space is freed.
 void PoolSpace::HoldFree(const std::function<void(PmRef, uint64_t)>& hold) {
   MutexLock lock(&mutex_);
   for (int i = 0; i < count_; i++) {
@@ -361,7 +362,7 @@ void PoolSpace::HoldFree(const std::function<void(PmRef, uint64_t)>& hold) {
   }
 }
 
-// Of extents whose last reference went. Holes inside, if some could not be filled, are known still.
+// Frees an extent whose last reference is gone. Holes inside, if some could not be filled, are known still.
 void PoolSpace::Free(PmRef offset, uint64_t size) {
   CHECK(regions_.Readable(offset, size));
   {

@@ -1,16 +1,15 @@
-// The free space of a pool: which parts of its regions are free, and how their files grow.
+// The free parts of a pool's regions, and how the files of the regions grow.
 //
 // Space comes from the first region that has a free run long enough, or whose file can grow to have one; so a region is
 // used when those before it are full, and what is freed in them is used again first. No run ever crosses from one
 // region into the next. The free map is DRAM only (extent_allocator.h).
 //
-// Files grow by steps, which are no larger than what is in use, so that small pools stay small. The step that a writer
-// would have to wait for is made ahead of need by whoever calls GrowAhead.
+// Files grow by steps, which are no larger than what is in use, so that small pools stay small. GrowAhead makes the
+// next step before a writer would have to wait for it.
 //
-// What is free may be given back to the file system (GiveBackIdle, GiveBackAll). Then it is a hole, where a store may
-// be a SIGBUS; so its storage is taken again before it is handed out, and what the file system does not have is
-// NoSpace. Only what is in the free map is given back: nothing that an edit in doubt, a version or a reader may refer
-// to.
+// Free space may be given back to the file system (GiveBackIdle, GiveBackAll). Then it is a hole, where a store may be
+// a SIGBUS. So the hole gets storage again before it is handed out, and NoSpace is the answer if the file system has
+// none. Only space in the free map is given back: nothing that an edit in doubt, a version or a reader may refer to.
 //
 // Threads: any number at once.
 
@@ -33,7 +32,7 @@ namespace miodb {
 
 class PoolSpace {
  public:
-  // What has to stay free after an allocation: so many bytes, and so many of them in one piece.
+  // Space that has to stay free after an allocation: so many bytes, and so many of them in one piece.
   struct Leave {
     uint64_t bytes = 0;
     uint64_t run = 0;
@@ -65,7 +64,7 @@ class PoolSpace {
   Status Take(PmRef offset, uint64_t size, const std::string& name);
   void Free(PmRef offset, uint64_t size);
 
-  // What came free and waits for readers: it counts as used until it is freed so.
+  // Space that came free and waits for readers counts as used until FreeHeld.
   void Hold(PmRef offset, uint64_t size);
   void FreeHeld(PmRef offset, uint64_t size);
 
@@ -96,8 +95,8 @@ class PoolSpace {
 
   const Growth& growth() const { return growth_counters_; }
 
-  // What must hold at any time: what is free, taken, given back just now or put aside makes up the regions, and none of
-  // it overlaps.
+  // Checks the invariants: space that is free, taken, being given back or put aside makes up the regions, and nothing
+  // overlaps.
   void Check() const;
 
  private:
@@ -115,7 +114,7 @@ class PoolSpace {
 
   class Aside;
 
-  // What an attempt came to. kGrow: a file has to grow. kNoRun: none can, and no free run is as long. kNoRoom: the
+  // The outcome of an attempt. kGrow: a file has to grow. kNoRun: none can, and no free run is as long. kNoRoom: the
   // limits leave no room.
   enum class Outcome { kTaken, kGrow, kNoRun, kNoRoom };
 

@@ -1,5 +1,5 @@
-// What a pool's free space tells of itself: its figures, and what must hold of them. A region that was added to the set
-// counts from the moment on at which its space is known here.
+// The figures of a pool's free space, and their invariants. A region that was added to the set counts from the moment
+// on at which its space is known here.
 
 #include <new>
 
@@ -36,7 +36,7 @@ uint64_t PoolSpace::capacity() const {
   return Capacity();
 }
 
-// Of one moment: both figures under one lock. Capacity may be below what is used, where a limit was lowered.
+// The two figures are of one moment, under one lock. Capacity may be below the space in use, if a limit was lowered.
 uint64_t PoolSpace::free_bytes() const {
   MutexLock lock(&mutex_);
   const uint64_t used = UsedBytes(), all = Capacity();

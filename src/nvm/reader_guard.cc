@@ -16,8 +16,8 @@ namespace {
 // of times, and whoever allocates takes from its head what has been passed meanwhile. So no thread is needed for it,
 // and where nobody allocates nothing is missed.
 
-// A reader looks at the manifest more often than this. One that was stopped, or holds what it sees, is not waited for:
-// not for long where space is short, and for less by an open.
+// A reader looks at the manifest more often than this. A reader that was stopped, or that keeps its view, is waited for
+// so long at most if space is short, and still less by an open.
 constexpr uint64_t kMostWaitMicros = 100000;
 constexpr uint64_t kMostOpenWaitMicros = 30000;
 constexpr uint64_t kSlotLookMicros = 500;

@@ -27,7 +27,7 @@ class ReaderGuard {
   // Waits a little for readers to look at the manifest as it is now. False: some have not.
   bool WaitUntilSeen();
 
-  // Waits a little for readers to pass what is held longest. What was waited for in vain is not waited for again.
+  // Waits a little for readers to pass what is held longest. Space that was waited for in vain is not waited for again.
   void WaitUntilPassed() EXCLUDES(mutex_);
 
   // The next time, for what is held elsewhere; and whether all readers have looked at the manifest since.
@@ -40,7 +40,7 @@ class ReaderGuard {
   // Keeps a run of space until all readers have looked at the manifest since.
   void Hold(PmRef offset, uint64_t size) EXCLUDES(mutex_);
 
-  // The same, unless they need none of it. Whoever asks has made the edit without it durable.
+  // The same, unless they need none of it. The caller has made the edit without this space durable.
   bool HoldIfRead(PmRef offset, uint64_t size) EXCLUDES(mutex_);
 
   // Calls visit(offset, size) for what nobody needs any more, and forgets it.

@@ -16,8 +16,8 @@
 #include "src/util/mutex.h"
 
 // The clock counts the runs of space that the owner has set free since the file was made. A reader that wants to look
-// at the pool takes a slot and pins everything (kAll); then it reads the clock, pins that, and reads the manifest. What
-// it finds there was current when the clock stood so, or later. So it needs no space that came free before.
+// at the pool takes a slot and pins everything (kAll); then it reads the clock, pins that, and reads the manifest. The
+// manifest was current when the clock stood so, or later. So the reader needs no space that came free before.
 //
 //   owner     the edit without the space is durable | clock + 1 | look at the pins | use the space again
 //   reader    pin | read the manifest
@@ -25,14 +25,14 @@
 // Stores and loads of clock and pins are sequentially consistent: of a reader whose pin the owner does not see, the
 // reading of the manifest comes after the edit.
 //
-// Who has a slot has a lock on its bytes in the file, which the kernel takes away from a process that dies. An owner
-// that is held up by a pin asks for the lock: if it gets it the slot is nobody's.
+// The process that has a slot has a lock on its bytes in the file, which the kernel takes away from a process that
+// dies. An owner that is held up by a pin asks for the lock: if the owner gets the lock, the slot is nobody's.
 //
-// Whoever may write to the file can keep space from being used again, can take from other readers what they pinned, and
-// can end all who have it mapped, the owner as well, by cutting it off. What the owner has of the database is out of
-// his reach.
+// A user who may write to the file can keep space from being used again, can remove the pins of other readers, and can
+// end all processes that have the file mapped, the owner too, by cutting it off. The owner's database is out of that
+// user's reach.
 //
-// A child of fork() has its parent's open files. It lets go of this one at once, or the parent's slots would stay
+// A child of fork() has its parent's open files. The child closes this file at once, or the parent's slots would stay
 // locked for as long as the child lives.
 
 namespace miodb {
@@ -223,7 +223,7 @@ Status ReaderPage::Map() {
   return Status::OK();
 }
 
-// What a crash of the owner has left half-made is made anew: no reader has taken it.
+// If a crash of the owner left the header half-made, it is made anew: no reader has used it.
 void ReaderPage::Begin() {
   CHECK(base_ != nullptr);
   auto* const header = reinterpret_cast<ReadersHeader*>(base_);
@@ -286,8 +286,8 @@ uint64_t ReaderPage::Advance() {
   return time_;
 }
 
-// While the owner has the lock nobody takes the slot. One thread at a time asks: a second one would get the same lock,
-// and could take away the pin of whoever has the slot next.
+// While the owner has the lock nobody takes the slot. A single thread asks at a time: a second thread would get the
+// same lock, and could take away the pin of the next process in the slot.
 bool ReaderPage::PassedBy(uint64_t time) {
   DCHECK_GT(time, kAll);
   const MutexLock lock(&mutex_);

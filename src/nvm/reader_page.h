@@ -58,7 +58,7 @@ class ReaderPage {
 
   // ---- the owner
 
-  // The next time. What the file says of it is for readers alone.
+  // The next time. The owner takes the time from memory; the file has it for readers alone.
   uint64_t Advance() EXCLUDES(mutex_);
 
   // Whether no reader has a pin from before this time.
@@ -84,7 +84,7 @@ class ReaderPage {
   const std::string path_;
   const Descriptor file_;
   char* base_ = nullptr;
-  // Of the owner. Its threads share the open file, and so the locks that they take of slots.
+  // For the owner, whose threads share the open file, and so the locks that they take of slots.
   Mutex mutex_;
   uint64_t time_ GUARDED_BY(mutex_) = kAll;
 };

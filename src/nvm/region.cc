@@ -89,8 +89,8 @@ void Region::SetSize(uint64_t size) {
 }
 
 // Finds the persist mode by trying: what can be mapped with MAP_SYNC is persistent memory, and anything else is as good
-// as its kind says, memory or a file on a disk. Whoever asked for pmem gets nothing weaker; whoever asked for emulated
-// or file gets that on any medium.
+// as its kind says, memory or a file on a disk. A request for pmem gets nothing weaker; a request for emulated or file
+// is met on any medium.
 Status Region::Map(uint64_t max_size, PersistMode wanted) {
   CHECK(!InCallersMemory());
   if (file_.keeps_storage()) growth_ = Growth::kFixed;
@@ -125,8 +125,8 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
   return CheckBindable(nodes(), file_);
 }
 
-// Addresses beyond the file's end are mapped already, but on hugetlbfs. What its owner cuts off again is named by no
-// state that a reader has pinned.
+// Addresses beyond the file's end are mapped already, but on hugetlbfs. No state that a reader has pinned names bytes
+// that the owner cuts off again.
 Status Region::Follow() {
   CHECK(mapping_.place().use == RegionUse::kReader);
   uint64_t now = 0;
@@ -167,7 +167,7 @@ void Region::SampleStored(uint64_t count, Touch touch, PageSample* sample) const
   SamplePages(base(), size(), count, touch, sample, [this](uint64_t at) { return file_.HasStorageAt(at); });
 }
 
-// What a crash leaves is a file that is longer: the pool's space beyond the last extent that an edit names is free.
+// After a crash the file may be longer: the pool's space beyond the last extent that an edit names is free.
 Status Region::Grow(uint64_t new_size) {
   const uint64_t old_size = size();
   new_size = file_.RoundUp(new_size);
@@ -243,7 +243,7 @@ uint64_t Region::FileSystemAvailable() const {
   return std::min(file_.Available(size()), AvailableOn(nodes(), file_));
 }
 
-// Of several shortages all are told: each alone would keep it from growing.
+// All shortages are told, because each alone would keep the region from growing.
 std::string Region::DescribeShortage() const {
   std::string text = DescribeNodes(nodes(), file_);
   const auto add = [&text](const std::string& reason) { text += (text.empty() ? "" : ", ") + reason; };
@@ -254,7 +254,7 @@ std::string Region::DescribeShortage() const {
   return text;
 }
 
-// One system call instead of a page fault for each page, of which a put would have to wait for one now and then.
+// A single system call replaces a page fault for each page, for which a put would have to wait now and then.
 void Region::Populate(uint64_t offset, uint64_t size) {
   DCHECK_LE(offset + size, this->size());
   if (InCallersMemory()) return;
@@ -270,8 +270,8 @@ void Region::UseHugePages() {
   if (mode() == kPersistFile && !InCallersMemory() && huge_pages()) mapping_.AskForHugePages(true);
 }
 
-// A sync writes whole folios of the page cache, which on ext4 may be as large as huge pages. What is there of the part
-// has to go, else its folios would stay; new ones come with the stores, page by page.
+// A sync writes whole folios of the page cache, which on ext4 may be as large as huge pages. The old pages of the part
+// have to go, or else their folios would stay; new folios come with the stores, page by page.
 bool Region::UseSmallPages(uint64_t offset, uint64_t size) {
   DCHECK_LE(offset + size, this->size());
   DCHECK_GT(size, 0u);

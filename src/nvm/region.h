@@ -1,9 +1,10 @@
-// One file or DAX device of persistent memory, mapped into an address range that grows with it in place, so that no
+// A file or DAX device of persistent memory, mapped into an address range that grows with it in place, so that no
 // reference or pointer into it ever moves.
 //
 // Region brings three parts together: what it lies on (region_file.h), where it is mapped (region_mapping.h) and the
-// NUMA nodes that its storage comes from (region_nodes.h). It owns the file and the mapping, and knows how many bytes
-// are ready for use: they have storage, on the right nodes, and are mapped. Later stores have no page left to allocate.
+// NUMA nodes that its storage comes from (region_nodes.h). A Region owns the file and the mapping, and knows how many
+// bytes are ready for use: they have storage, on the right nodes, and are mapped. Later stores have no page left to
+// allocate.
 //
 // Threads: Grow, Cut and LimitTo by one thread at a time; the rest by any.
 
@@ -67,7 +68,7 @@ class Region {
   // Bytes of the file. Everything below is backed by storage but its holes.
   uint64_t size() const { return size_.load(std::memory_order_acquire); }  // acquire: pairs with SetSize
 
-  // What it may grow to. Less from the moment on at which a Grow found no addresses for more.
+  // Most bytes that the region may have. The bound falls when a Grow finds no addresses for more.
   uint64_t max_size() const { return mapping_.max_size(); }
 
   bool can_grow() const { return growth_ == Growth::kGrows; }
@@ -99,11 +100,11 @@ class Region {
   // system, or because the addresses behind its own are taken) it is as before.
   Status Grow(uint64_t new_size);
 
-  // What the file system could still give, in bytes; of a bound region, what its nodes could.
+  // Bytes that the file system could still give; for a bound region, bytes that its nodes could give.
   uint64_t FileSystemAvailable() const;
 
-  // What keeps it from growing but its limit and its file system, for errors: "NUMA node 2 has 4096 bytes available" of
-  // a bound region, and that it has no more addresses; else "".
+  // Reasons other than limit and file system that keep the region from growing, for errors: "NUMA node 2 has 4096 bytes
+  // available" for a bound region, and a lack of addresses; else "".
   std::string DescribeShortage() const;
 
   // Where its pages lie now, of up to count.
@@ -122,7 +123,7 @@ class Region {
   // Maps in [offset, offset + size) for reading, in one go.
   void PopulateForReading(uint64_t offset, uint64_t size);
 
-  // Of a reader's region: takes up the size that its file has now.
+  // In a reader's region: takes up the size that its file has now.
   Status Follow();
 
   // As of its file.

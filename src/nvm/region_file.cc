@@ -31,7 +31,7 @@ namespace {
 // How the options call memory without a name.
 constexpr char kAnonymousPath[] = "anonymous";
 
-// Of a file that is copied on write, what its file system must have left for an open: enough for the stores of the open
+// If the file is copied on write, its file system must have so much left for an open: enough for the stores of the open
 // itself.
 constexpr uint64_t kRoomToCopy = uint64_t{64} << 20;
 constexpr char kHowToStopCopies[] = "Make room, or make a folder, chattr +C it, and copy the database there";
@@ -60,8 +60,8 @@ const char* RegionKindName(RegionKind kind) {
 
 bool IsAnonymousPath(const std::string& path) { return path == kAnonymousPath; }
 
-// A link to a device is a device. What is not there, or cannot be looked at, counts as a file: opening it says what is
-// wrong.
+// A link to a device is a device. A path that does not exist, or cannot be looked at, counts as a file: opening it
+// tells the error.
 PathKind KindOfPath(const std::string& path) {
   if (IsAnonymousPath(path)) return PathKind::kAnonymous;
   struct stat st;
@@ -97,8 +97,8 @@ Status RegionFile::Error(const char* what) const {
 
 // ---- Opening
 
-// Locked before anything is in it, so that nobody removes it for what a crash left of making one. What cannot be made
-// ready is removed.
+// Locked before anything is in it, so that nobody removes it for what a crash left of making one. A file that cannot be
+// made ready is removed.
 Status RegionFile::Create(FileAccess access) {
   CHECK(fd_ == -1 && medium_ == nullptr);
   const bool anonymous = IsAnonymousPath(path_);
@@ -218,7 +218,7 @@ Status RegionFile::OwnAllBlocks(uint64_t size, uint64_t allocated) {
 // filled here, for it is stored to before any claim.
 Status RegionFile::FindHoles(uint64_t size, uint64_t allocated) {
   CHECK(holes_at_open_.empty());
-  // Only shared memory says exactly what it has taken. Others count what they keep for themselves, too.
+  // Only shared memory says exactly what it has taken. On disks the file system's own blocks count, too.
   if (allocated != size || kind_ == RegionKind::kOtherFile) holes_at_open_ = HolesOf(fd_, size);
   // Blocks are missing, and the file system does not say where: any of it may be a hole.
   if (allocated < size && holes_at_open_.empty()) holes_at_open_.push_back({0, size});
@@ -267,7 +267,7 @@ void RegionFile::SetDax() {
 
 // ---- Storage
 
-// What the file system has in all, not what is left: others may make room.
+// The size of the file system, not the space left: somebody may make room.
 Status RegionFile::LargestSize(uint64_t* bytes) const {
   CHECK_GE(fd_, 0);
   FileSystemSize file_system;
@@ -294,7 +294,7 @@ Status RegionFile::Punch(uint64_t offset, uint64_t size) {
   return never ? Status::NotSupported(path_, "its file system makes no holes") : Error("cannot make a hole");
 }
 
-// XFS makes a hole first, and fills it then if there is room. Others may do so too.
+// XFS makes a hole first, and fills it then if there is room. More file systems may do so.
 bool RegionFile::Zero(uint64_t offset, uint64_t size) {
   struct statfs fs;
   if (keeps_storage() || fstatfs(fd_, &fs) != 0 || fs.f_type != EXT4_SUPER_MAGIC) return false;

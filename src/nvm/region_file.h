@@ -1,4 +1,4 @@
-// What a region lies on: an open file, a DAX device, memory without a name, or memory of the caller.
+// The storage of a region: an open file, a DAX device, memory without a name, or memory of the caller.
 //
 // Space is allocated in the file system before it is used (fallocate), so a full device is an error of Store and not a
 // SIGBUS at some later store to memory.
@@ -27,7 +27,7 @@ enum class RegionKind { kFsdax, kDevdax, kTmpfs, kHugetlbfs, kOtherFile, kAnonym
 
 const char* RegionKindName(RegionKind kind);
 
-// What the path of a region stands for.
+// The kind of object behind the path of a region.
 enum class PathKind {
   kFile,       // a file, whether it is there or not
   kDevice,     // a character device; only those of devdax can be opened
@@ -39,7 +39,8 @@ PathKind KindOfPath(const std::string& path);
 // The same question, of the path alone, for kAnonymous.
 bool IsAnonymousPath(const std::string& path);
 
-// Who opens a region. One process has it for its own; any number read meanwhile, and never store.
+// The role of a process that opens a region. A single process owns the region; any number read it meanwhile, and never
+// store.
 enum class RegionUse { kOwner, kReader };
 
 class RegionFile {
@@ -57,10 +58,10 @@ class RegionFile {
   // Makes the file, which must not exist, empty, locked, and never copied on write.
   Status Create(FileAccess access);
 
-  // Opens what is there, locked by its owner. *size: bytes of it, which are its own: none is shared with another file.
+  // Opens an existing file or device; an owner locks it. *size: its bytes, none of which is shared with another file.
   Status Open(uint64_t* size, RegionUse use = RegionUse::kOwner);
 
-  // Of a reader's file: the bytes that it has now.
+  // The bytes that a reader's file has now.
   Status SizeNow(uint64_t* size) const;
 
   const std::string& path() const { return path_; }
@@ -80,13 +81,14 @@ class RegionFile {
   // where files are copied on write: those that are made here are not.
   bool copies_on_write() const { return copies_on_write_; }
 
-  // What may have had no storage when it was opened: a store there may be a SIGBUS. Never the header page.
+  // Stretches that may have had no storage when the file was opened: a store there may be a SIGBUS. Never the header
+  // page.
   const std::vector<FileHole>& holes_at_open() const { return holes_at_open_; }
 
   // Whether it has all the storage that it ever has: a device, or memory of the caller.
   bool keeps_storage() const { return kind_ == RegionKind::kDevdax || kind_ == RegionKind::kCallersMemory; }
 
-  // Its file system turned out to be DAX: it was mapped with MAP_SYNC.
+  // Notes that the file system is DAX: the file was mapped with MAP_SYNC.
   void SetDax();
 
   // The most that its file system could hold.
@@ -105,11 +107,12 @@ class RegionFile {
   // Makes it shorter, or what a failed Store made longer as it was.
   Status Cut(uint64_t size);
 
-  // Of the first "size" bytes those that have storage, as far as the file system says.
+  // How many of the first "size" bytes have storage, as far as the file system says.
   uint64_t StoredBytes(uint64_t size) const;
   bool HasStorageAt(uint64_t offset) const;
 
-  // What the file system, and the limit of this process for files (ulimit -f), leave a file of this size.
+  // Bytes by which a file of this size may grow: the file system, and the limit of this process for files (ulimit -f),
+  // decide.
   uint64_t Available(uint64_t size) const;
 
   // Makes length and allocation durable.

@@ -54,7 +54,7 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return files;
 }
 
-// What cannot be read, or is a device in use, is not it: the search goes on.
+// A file that cannot be read, or a device in use, is not the region: the search goes on.
 bool IsRegionOf(const std::string& path, const uint8_t* pool_uuid, const RegionEntry& entry) {
   RegionContent content;
   RegionHeader header;
@@ -129,7 +129,7 @@ Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeade
 
 // An entry whose second copy was begun was durable in the first, so if neither is good it is damage; if only the first
 // copy was begun it was torn by a crash and never counted. Entries are written in order, so one behind a missing one is
-// damage too. What checks is still measured: references that overlap would lead into the wrong file.
+// damage too. The ranges of good entries are checked too: references that overlap would lead into the wrong file.
 Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& path, std::vector<RegionEntry>* entries) {
   entries->clear();
   bool ended = false;

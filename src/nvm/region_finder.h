@@ -13,7 +13,7 @@
 
 namespace miodb {
 
-// What lies at a path.
+// The content found at a path.
 enum class RegionContent {
   kNothing,  // no such file
   kBlank,    // a device with nothing on it, or with a header that a crash cut off
@@ -29,8 +29,8 @@ Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeade
 Status ReadFirstPage(const std::string& path, std::string* page);
 
 // Reads the entries of a pool's header page. Corruption, naming the pool by path, where one is damaged; *entries has
-// those before it. An entry that a crash cut off is not counted. What is in *entries ascends, overlaps nowhere, and
-// ends at a reference that there can be, whoever wrote it.
+// those before it. An entry that a crash cut off is not counted. The ranges of *entries ascend, overlap nowhere, and
+// end at a reference that there can be, whoever wrote the page.
 Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& path, std::vector<RegionEntry>* entries);
 
 // Where regions may be. A path is believed before what is found in folders; of these the files and the DAX devices are

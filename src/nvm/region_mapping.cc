@@ -36,15 +36,15 @@ RegionMapping::~RegionMapping() {
   if (addresses_ > 0) place_.range->Clear(place_.offset, addresses_);
 }
 
-// Of addresses: the kernel gives huge pages only where file and address are aligned to them alike.
+// The alignment of addresses: the kernel gives huge pages only where file and address are aligned to them alike.
 uint64_t RegionMapping::Alignment() const {
   const uint64_t alignment = std::max(kHugePageBytes, file_.granularity());
   CHECK_EQ(alignment % kExtentUnit, 0u);
   return alignment;
 }
 
-// What is reserved for a file of this size, if it may become as large: at_open or, of a large file, several times its
-// size.
+// Addresses to reserve for a file of this size, if it may become as large: at_open, or several times the size of a
+// large file.
 uint64_t RegionMapping::AddressesFor(uint64_t size, uint64_t at_open) const {
   CHECK_LE(size, max_size());
   const uint64_t alignment = Alignment();
@@ -60,7 +60,7 @@ void RegionMapping::LimitTo(uint64_t max_size) {
   addresses_ = std::min(addresses_.load(), this->max_size());
 }
 
-// A range of its own, or its part of the one that it was given.
+// Reserves a range for this region alone, or a part of the range that the region was given.
 Status RegionMapping::Reserve(uint64_t size, uint64_t max_size) {
   CHECK(base_ == nullptr);
   const uint64_t alignment = Alignment();

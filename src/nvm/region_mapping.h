@@ -1,8 +1,7 @@
 // Where a region lies in the address space: its part of an address range, and what of its file is mapped there.
 //
 // The part begins with what the region may need soon and grows in place, so that no reference or pointer into it ever
-// moves. Regions of one pool share a range. What is mapped is taken away with this object; the addresses stay the
-// range's.
+// moves. Regions of one pool share a range. The destructor unmaps the region; the addresses stay the range's.
 //
 // Threads: Extend and LimitTo by one thread at a time; the rest by any.
 
@@ -60,10 +59,10 @@ class RegionMapping {
   char* base() const { return base_; }
   const RegionPlace& place() const { return place_; }
 
-  // What the file may grow to. Less from the moment on at which an Extend found no addresses for more.
+  // Most bytes that the file may have. The bound falls when an Extend finds no addresses for more.
   uint64_t max_size() const { return max_size_.load(std::memory_order_relaxed); }  // relaxed: a bound that only shrinks
 
-  // That this moment has come, for errors; else "".
+  // For errors: says that an Extend has found no addresses; else "".
   std::string DescribeShortage() const;
 
   // The addresses to begin with, for a file of this size that may become as large as max_size.

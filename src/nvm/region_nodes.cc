@@ -34,7 +34,7 @@ Status CheckBindable(const RegionNodes& nodes, const RegionFile& file) {
 }
 
 // A piece is bound to one node as a whole, the first that has all of it: a policy that spills over page by page would
-// leave nobody knowing where a piece lies. That there was room does not promise it; the pages are looked at afterwards.
+// leave nobody knowing where a piece lies. Room on a node is no promise; the pages are looked at afterwards.
 Status BindStorage(const RegionNodes& nodes, const RegionFile& file, char* at, uint64_t size, int* node) {
   CHECK_GT(size, 0u);
   CHECK_EQ(reinterpret_cast<uintptr_t>(at) % kExtentUnit, 0u);
@@ -51,7 +51,7 @@ Status BindStorage(const RegionNodes& nodes, const RegionFile& file, char* at, u
                          "cannot grow by " + std::to_string(size) + " bytes: " + DescribeNodes(nodes, file));
 }
 
-// Of both nodes together, for a file takes from the second what the first does not have.
+// The sum of both nodes, for a file takes from the second node the memory that the first does not have.
 uint64_t AvailableOn(const RegionNodes& nodes, const RegionFile& file) {
   if (!nodes.bound() || file.kind() == RegionKind::kFsdax) return UINT64_MAX;
   const NumaTopology topology;

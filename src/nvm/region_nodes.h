@@ -26,7 +26,7 @@ Status CheckBindable(const RegionNodes& nodes, const RegionFile& file);
 // is nobody's to choose. NoSpace if none has.
 Status BindStorage(const RegionNodes& nodes, const RegionFile& file, char* at, uint64_t size, int* node);
 
-// What the nodes could still give to the file, in bytes. UINT64_MAX if the file does not take it from them.
+// Bytes that the nodes could still give to the file. UINT64_MAX if the file does not take it from them.
 uint64_t AvailableOn(const RegionNodes& nodes, const RegionFile& file);
 
 // "NUMA node 2 has 4096 bytes available", for errors; "" if the nodes are not bound.

@@ -46,7 +46,7 @@ class RegionSet {
     return *members_[0].region;
   }
 
-  // Number of the region whose range ref lies in. Of a ref behind all of them the last.
+  // Number of the region whose range ref lies in. For a ref behind all regions, the number of the last.
   int IndexOf(PmRef ref) const {
     int i = count() - 1;
     DCHECK_GE(i, 0);
@@ -68,7 +68,8 @@ class RegionSet {
     return bytes;
   }
 
-  // The next one. REQUIRES: its references come after those of all others, and there are fewer than kMaxRegions.
+  // Adds the next region. REQUIRES: its references follow those of the regions before, and the set has fewer than
+  // kMaxRegions.
   void Add(std::unique_ptr<Region> region, PmRef base, uint64_t range, const uint8_t* uuid) {
     const int i = count();
     CHECK_LT(i, kMaxRegions);
