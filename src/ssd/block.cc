@@ -73,8 +73,8 @@ void BlockIterator::Enter(const Block* block, const SstSource* source, uint64_t 
   if (!block->valid_) Fail("no list of restarts");
 }
 
-// Damage leaves the walk without a position, as its end does, and with a status. It is forgotten with the block: the
-// next one may be whole.
+// Damage leaves the walk without a position, as its end does, and with a status. The status is forgotten with the
+// block: the next block may be whole.
 void BlockIterator::Fail(const char* what) {
   CHECK(status_.ok());  // a walk ends at the first damage
   status_ = source_->Corrupt(offset_, std::string("damaged block: ") + what);
@@ -125,7 +125,7 @@ bool BlockIterator::ParseNext() {
   return true;
 }
 
-// A block without restarts has no entries. One that is damaged has its status since Enter.
+// A block without restarts has no entries. A damaged block has its status since Enter.
 void BlockIterator::SeekToFirst() {
   DCHECK(block_ != nullptr);
   if (!status_.ok() || block_->restart_count_ == 0) return;

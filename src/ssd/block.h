@@ -60,8 +60,8 @@ class Block {
   uint32_t restart_count_ = 0;
 };
 
-// A walk over a block. Positions are those of public iterators; Enter comes before anything else. What key() and
-// value() return lives until the next move; the value's bytes as long as the block.
+// A walk over a block. Positions are those of public iterators; Enter comes before anything else. The slices of key()
+// and value() live until the next move; the bytes of a value live as long as the block.
 class BlockIterator {
  public:
   explicit BlockIterator(const Comparator* comparator) : comparator_(comparator) { DCHECK(comparator_ != nullptr); }

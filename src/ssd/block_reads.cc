@@ -7,7 +7,7 @@
 
 namespace miodb {
 
-// Two keys in one block note it once. One file that cannot be read past its object makes the whole call come through
+// Two keys in one block note it once. If a single file cannot be read past its object, the whole call comes through
 // Read: half of the reads side by side would leave the other half to be waited for anyway.
 void BlockReads::Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offset, size_t size) {
   CHECK_GT(size, 0u);
@@ -20,7 +20,7 @@ void BlockReads::Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offs
 
 // Rounds each read to the unit of its file and puts them all into one piece of memory, each at a multiple of the
 // alignment that direct reads want. The files are kept by reads_ until this object goes, so their descriptors stay
-// open while the kernel reads. What was not read whole counts as not read: the reader then reads it itself and meets
+// open while the kernel reads. A block that was not read whole counts as not read: the reader then reads it and meets
 // the error or the end of the file.
 bool BlockReads::Run(ReadRings* rings) {
   if (!possible_ || reads_.empty()) return possible_;

@@ -1,6 +1,6 @@
-// Blocks of table files that somebody is about to look for, read side by side. A reader that is given them
-// (SstReader::ReadMode::blocks_read) takes from here what it would have read itself. What could not be read it tries to
-// read, and meets the error.
+// Blocks of table files that somebody is about to look for, read side by side. A reader that is given these blocks
+// (SstReader::ReadMode::blocks_read) takes them from here instead of reading them. If a block is not here, the reader
+// reads it, and meets the error.
 //
 // Threads: one at a time.
 
@@ -28,7 +28,7 @@ class BlockReads {
 
   size_t count() const { return reads_.size(); }
 
-  // These bytes; nullptr if they were not noted so, or not read.
+  // The bytes of a block; nullptr if Add did not have this block, or if it was not read.
   const char* Find(const RandomAccessFile* file, uint64_t offset, size_t size) const;
 
  private:

@@ -7,8 +7,8 @@ namespace miodb {
 
 namespace {
 
-// One filter for the whole file. LevelDB makes one for each 2 KiB: for the few keys of a block, which take thrice the
-// space and, where keys of digits lie side by side, let nearly every key pass that is not there.
+// A file has one filter. LevelDB makes a filter for each 2 KiB. Such small filters take thrice the space and, where
+// keys of digits lie side by side, let nearly every absent key pass.
 constexpr int kBaseLog = 40;
 
 }  // namespace

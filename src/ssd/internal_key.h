@@ -36,7 +36,7 @@ inline uint64_t TagOf(const Slice& key) {
   return key.size() < kInternalTagBytes ? 0 : DecodeFixed64(key.data() + key.size() - kInternalTagBytes);
 }
 
-// Of the types that a tag may have, the one that comes first in the order of internal keys.
+// The type whose tag comes first in the order of internal keys.
 inline constexpr ValueType kTypeForSeek = static_cast<ValueType>(UINT8_MAX);
 
 // The key at which a search for a user key at a sequence begins: sequences at or below it come after.

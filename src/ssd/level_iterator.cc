@@ -9,9 +9,9 @@ namespace miodb {
 
 namespace {
 
-// One file of the level is open at a time.
-// Files of a level do not overlap, so a walk goes through them one after the other. The table is pinned in the cache
-// of open files while it is being walked, and the files themselves by the version that the walk belongs to.
+// A single file of the level is open at a time. Files of a level do not overlap, so a walk goes through them one after
+// the other. The table is pinned in the cache of open files while it is being walked, and the files themselves by the
+// version that the walk belongs to.
 class LevelIterator final : public InternalIterator {
  public:
   // The mode's readahead counter is this walk's own, so reading ahead goes on at full size from one file into the

@@ -14,7 +14,7 @@ namespace miodb {
 
 namespace {
 
-// These classes have no file name to tell, since the file is the program's.
+// The file is the program's, so there is no file name to tell.
 Status OutOfMemory() { return Status::IOError("table", "out of memory"); }
 
 }  // namespace
@@ -135,7 +135,7 @@ Status TableBuilder::Finish() {
   }
 }
 
-// What was written stays in the file, which is the caller's to remove.
+// Bytes that were written stay in the file, which the caller removes.
 void TableBuilder::Abandon() {
   CHECK(!rep_->closed);
   rep_->closed = true;

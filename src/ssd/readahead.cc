@@ -9,8 +9,8 @@
 // There a helper reads the next piece while the walk works on this one. A read anywhere else begins all of that anew,
 // unless a start size was asked for.
 //
-// Two buffers are enough: now_, which the walk reads from, and next_, which the helper fills. What lies across the
-// border of the two is put in front of next_, where there is room for it (kRoom).
+// Two buffers are enough: now_, which the walk reads from, and next_, which the helper fills. Bytes across the border
+// of the two are put in front of next_, where there is room for them (kRoom).
 
 namespace miodb {
 
@@ -30,8 +30,8 @@ ReadaheadFile::ReadaheadFile(const RandomAccessFile* file, uint64_t file_size, c
 ReadaheadFile::~ReadaheadFile() { EndNext(); }
 
 // First what is there, then what a helper has read meanwhile, then a read of its own: of the bytes that were asked
-// for, or, once the walk is seen to go on, of more. Whatever cannot be read ahead is read as it was asked for, so an
-// error beyond the walk's end is never met.
+// for, or, once the walk is seen to go on, of more. If reading ahead is not possible, exactly the requested bytes are
+// read, so an error beyond the walk's end is never met.
 Status ReadaheadFile::Read(uint64_t offset, size_t n, Slice* result, char* scratch) const {
   const bool goes_on = offset == expected_;
   expected_ = offset + n;
@@ -100,7 +100,8 @@ void ReadaheadFile::EndNext() const {
   task_.reset();
 }
 
-// Goes on with what was read behind now_, if that has the rest of these bytes. What now_ has of them goes in front.
+// Goes on with what was read behind now_, if that has the rest of these bytes. Bytes of the request that now_ has go in
+// front.
 bool ReadaheadFile::TakeNext(uint64_t offset, size_t n) const {
   if (task_ == nullptr || offset < now_.begin || offset > now_.end) return false;
   EndNext();

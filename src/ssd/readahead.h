@@ -29,8 +29,8 @@ class ReadaheadFile final : public RandomAccessFile {
     size_t start_bytes = 0;  // 0: after two blocks in a row
     size_t most_bytes = 0;   // 0: never
 
-    // What a walk over several files keeps, start_bytes at its beginning: bytes that it reads ahead, also in the next
-    // file if it goes on at its start.
+    // State of a walk over several files: the number of bytes that it reads ahead, start_bytes at its beginning, and
+    // kept in the next file if the walk goes on there.
     size_t* ahead = nullptr;
 
     HelperThreads* helpers = nullptr;  // null: nothing is read before it is asked for

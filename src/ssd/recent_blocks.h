@@ -1,4 +1,4 @@
-// Which blocks were read from the disk a short while ago, about.
+// Remembers, roughly, the blocks that were read from the disk a short while ago.
 //
 // Threads: any number; two that meet in one place may forget each other's block.
 

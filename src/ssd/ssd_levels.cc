@@ -1,4 +1,4 @@
-// The SSD tier of one version, read from level 0 down. What a version names is there: its SstRefs keep the files.
+// The SSD tier of one version, read from level 0 down. Files that a version names exist: its SstRefs keep them.
 
 #include "src/ssd/ssd_levels.h"
 
@@ -41,8 +41,8 @@ uint64_t TotalBytes(const FileList& files) {
   return sum;
 }
 
-// One file of each level can have the key. The first version found is the newest, because a level is older than those
-// above it in all keys that both have.
+// In each level a single file can have the key. The first version found is the newest, because a level is older than
+// those above it in all keys that both have.
 Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
                       RecordView* record) const {
   DCHECK(store != nullptr);
@@ -66,8 +66,8 @@ void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
   }
 }
 
-// One iterator for a level and not for a file: a merge of all sources then has as many as there are levels, however
-// many files lie in them.
+// Adds an iterator for each level and not for each file: a merge of all sources then has as many as there are levels,
+// however many files lie in them.
 void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
                              std::vector<std::unique_ptr<InternalIterator>>* iterators) const {
   DCHECK(store != nullptr);
@@ -76,8 +76,8 @@ void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
   }
 }
 
-// A file inside of the range counts by its size; one that reaches beyond is opened, and its index tells. One that
-// cannot be opened counts nothing: this is an estimate, and the read that needs the file will say what is wrong.
+// A file inside of the range counts by its size; one that reaches beyond is opened, and its index tells. A file that
+// cannot be opened counts nothing: this is an estimate, and the read that needs the file will tell the error.
 uint64_t SsdLevels::BytesIn(const Slice& start, const Slice& limit) const {
   const KeyOrder& order = store->order();
   uint64_t sum = 0;

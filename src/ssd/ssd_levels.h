@@ -1,5 +1,5 @@
-// The levels of the SSD tier at one moment: in each, files in key order that do not overlap. What is in a level is
-// older than what the levels above have of the same keys, and all of it older than what is in the pool.
+// The levels of the SSD tier at one moment: in each, files in key order that do not overlap. Versions in a level are
+// older than versions of the same keys in the levels above, and all of them are older than those in the pool.
 //
 // Threads: immutable.
 
@@ -34,7 +34,7 @@ struct SsdLevels {
   // Notes what Get would most likely read.
   void PlanGet(const LookupKey& key, BlockReads* reads) const;
 
-  // One iterator for each level that has files, newest first. This outlives them.
+  // Adds an iterator for each level that has files, newest first. This outlives them.
   void AddIterators(const SstReader::ReadMode& mode, std::vector<std::unique_ptr<InternalIterator>>* iterators) const;
 
   // Bytes in files of keys in [start, limit), about.

@@ -46,7 +46,7 @@ void SsdStore::Discard(uint64_t number) noexcept {
   }
 }
 
-// Who has the table pinned goes on reading the file that is removed. A removal that fails leaves an orphan.
+// A reader that has the table pinned goes on reading the removed file. A removal that fails leaves an orphan.
 void SsdStore::RemoveDiscarded() {
   std::vector<Discarded> files;
   {

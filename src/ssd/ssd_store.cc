@@ -77,7 +77,7 @@ SsdStore::SsdStore(const Options& options, const std::atomic<bool>* has_families
   }
 }
 
-// What is not removed for want of memory is an orphan, until the next open.
+// A file that is not removed for want of memory is an orphan, until the next open.
 SsdStore::~SsdStore() {
   NoThrow(options_.ssd_path, [this] { return RemoveDiscarded(), Status::OK(); }).IgnoreError();
   if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
@@ -113,7 +113,8 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
   return s;
 }
 
-// Neither locked nor marked: the owner does both. Which files count says the manifest that the reader follows.
+// The reader neither locks nor marks the folder: the owner does both. The manifest that the reader follows says which
+// files count.
 Status SsdStore::OpenForReader(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
                                const std::atomic<bool>* has_families) {
   DCHECK(*store == nullptr);

@@ -68,7 +68,7 @@ class SsdStore {
   // Marks the directory as that of this pool, durably.
   static Status WriteMark(Env* env, const std::string& path, uint64_t pool_id, uint64_t epoch);
 
-  // Whose directory this is: the id of the pool. NotFound if it does not say so.
+  // Reads the owner of the directory: the id of the pool. NotFound if the directory has no mark.
   static Status ReadOwner(Env* env, const std::string& path, uint64_t* pool_id);
 
   // The same, if it can be told. A mark that cannot be read, for want of memory or of descriptors, is an error, and not
@@ -90,8 +90,8 @@ class SsdStore {
 
   // ---- Epoch
 
-  // What POOL says: a pool whose epoch is lower is an older copy of the one whose files these are. 0: none.
-  // relaxed: it only rises, and who reads an older one marks for nothing.
+  // The epoch in the file POOL: a pool with a lower epoch is an older copy of the pool that owns these files. 0: none.
+  // relaxed: the epoch only rises, and a thread that reads an older epoch marks for nothing.
   uint64_t marked_epoch() const { return marked_epoch_.load(std::memory_order_relaxed); }
 
   // Has POOL say so, durably, before files are made or removed by a pool of this epoch.
@@ -114,13 +114,13 @@ class SsdStore {
   // Removes every table file that is not among these, or has it wait for readers.
   Status RemoveOrphans(const std::set<uint64_t>& named);
 
-  // Makes a file to be filled. What is written to it is counted and held down to the rate.
+  // Makes a file to be filled. Bytes written to the file are counted and held down to the rate.
   Status NewFile(uint64_t number, std::unique_ptr<WritableFile>* file);
 
   // Notes that a file is to be removed; by SstFile.
   void Discard(uint64_t number) noexcept;
 
-  // Removes what was noted and no reader needs. What cannot be removed is left to the next RemoveOrphans.
+  // Removes what was noted and no reader needs. Files that cannot be removed are left to the next RemoveOrphans.
   void RemoveDiscarded();
 
   // ---- Reading
@@ -156,9 +156,9 @@ class SsdStore {
   // Finds the newest version of key at or below its sequence in this file. record->value lives as long as *pin is not
   // changed; record->begin is null.
   //
-  // What a get reads goes into the block cache as a record, not as a block, which would take the room of several: keys
-  // that are read often seldom lie side by side. Where they do, that is in blocks that are read again a short while
-  // later, the blocks are kept.
+  // A get puts the record that it has read into the block cache, not the block, which would take the room of several
+  // records: keys that are read often seldom lie side by side. Where they do, that is in blocks that are read again a
+  // short while later, the blocks are kept.
   //
   // newest: the sequence is not below that of any record in the file.
   Status Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin,

@@ -72,7 +72,7 @@ class SstFile {
 
 using SstRef = std::shared_ptr<const SstFile>;
 
-// What the picker looks for in a part of a level.
+// Figures of a part of a level, by which the picker searches.
 struct FileSummary {
   void Add(const SstRef& file) {
     DCHECK(file != nullptr);

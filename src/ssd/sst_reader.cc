@@ -10,10 +10,10 @@
 // which block, the block cache has it or the file is read. A walk goes from block to block in the order of the index,
 // through a window of its own that reads ahead.
 //
-// What is believed of the bytes: the index is verified when the database is opened with paranoid_checks, the filter
-// always, blocks in reads that verify, and in drains and compactions. A handle must lead into the file, and every
-// length within a block is checked (CheckPlace, BlockIterator). Without verification a damaged block may give a wrong
-// answer, and never one from outside of it.
+// Verification: the index is verified when the database is opened with paranoid_checks, the filter always, blocks in
+// reads that verify, and in drains and compactions. A handle must lead into the file, and every length within a block
+// is checked (CheckPlace, BlockIterator). Without verification a damaged block may give a wrong answer, and never one
+// from outside of it.
 
 namespace miodb {
 
@@ -27,7 +27,7 @@ void DeleteBlock(const Slice&, void* value) { delete static_cast<const Block*>(v
 
 }  // namespace
 
-// What this pin held is let go of first; the other one is left empty.
+// The block that this pin held is released first; the other pin is left empty.
 BlockPin& BlockPin::operator=(BlockPin&& other) noexcept {
   DCHECK(this != &other);
   Reset();
@@ -305,8 +305,7 @@ Status SstReader::Locate(const Slice& key, bool* any, BlockHandle* handle) const
   return s;
 }
 
-// Notes nothing for a block that the cache has. It may be gone from there when Find comes, which then reads it by
-// itself.
+// Notes nothing for a block that the cache has. The block may have left the cache when Find comes; Find then reads it.
 bool SstReader::PlanFind(const Slice& key, BlockReads* reads) const {
   bool any;
   BlockHandle handle;

@@ -50,7 +50,7 @@ class SstWriter {
   // Bytes with the block that is being made and the index, which is as large as the data where keys are long.
   uint64_t size_estimate() const { return offset_ + data_block_.CurrentSize() + index_block_.CurrentSize(); }
 
-  // What SstReader::fingerprint says of this file. After Finish.
+  // The fingerprint that SstReader::fingerprint will give for this file. After Finish.
   uint64_t fingerprint() const {
     DCHECK_NE(fingerprint_, 0u);
     return fingerprint_;

@@ -9,8 +9,8 @@
 #include "src/util/clock.h"
 
 // A work goes round: resting, in turn (Queue), at work (Run), and in turn again if it found something or was woken
-// meanwhile, else resting until it is woken or polled. Its places in the lists and in the set of polls are made when it
-// joins, and moved from then on: a wake-up needs no memory.
+// meanwhile, else resting until it is woken or polled. The places of a work in the lists and in the set of polls are
+// made when it joins, and moved from then on, so a wake-up needs no memory.
 
 namespace miodb {
 
@@ -92,7 +92,7 @@ Status BackgroundThreads::Join(Work* work, const std::string& place) {
   return s;
 }
 
-// What waits for its turn has none any more; what runs is waited for.
+// The work loses its turn if it waits for one; a step that runs is waited for.
 void BackgroundThreads::Leave(Work* work) {
   CHECK(work != nullptr);
   const MutexLock lock(&mutex_);
@@ -118,7 +118,7 @@ void BackgroundThreads::Wake(Work* work) {
   Queue(work);
 }
 
-// A work that has all the threads that it wants is asked again by one of these, which finds that it was woken.
+// If the work has all the threads that it wants, one of these threads sees the wake-up and runs another step.
 void BackgroundThreads::Queue(Work* work) {
   if (work->state_ != Work::State::kResting || work->running_ >= work->most_) return;
   if (work->due_micros_ != 0) work->due = due_.extract({work->due_micros_, work});
@@ -140,7 +140,7 @@ void BackgroundThreads::WakeThread() {
   }
 }
 
-// What is due has rested, so it is in no list, and goes to the end of one.
+// A work that is due was resting, so it is in no list, and now goes to the end of a list.
 void BackgroundThreads::QueueDue(uint64_t now_micros) {
   while (!due_.empty() && due_.begin()->first <= now_micros) Queue(due_.begin()->second);
 }
@@ -157,7 +157,7 @@ BackgroundThreads::Work* BackgroundThreads::Next() {
   return nullptr;
 }
 
-// One step, and where the work goes after it.
+// Runs a step, and puts the work where it belongs after it.
 void BackgroundThreads::Run(Work* work) {
   work->running_++;
   DCHECK_LE(work->running_, work->most_);
@@ -195,7 +195,7 @@ void BackgroundThreads::Rest(Work* work) {
   if (timer_due_ > work->due_micros_) timer_.Signal();
 }
 
-// One of the threads without work waits for the next poll, the others until they are signalled.
+// A single thread without work waits for the next poll; the others wait until they are signalled.
 void BackgroundThreads::Sleep() {
   if (due_.empty() || timer_due_ != 0) {
     idle_++;

@@ -1,16 +1,16 @@
 // Threads that do one kind of background work for any number of owners, such as the flushes of all databases of a
 // process.
 //
-// An owner's work (Work) has steps: one piece of work each, or nothing to do. It is asked for a step when it was woken,
-// again and again while it finds something, and now and then without either (kLeastPollMicros). Otherwise it has no
-// thread.
+// An owner's work (Work) has steps: one piece of work each, or nothing to do. A work is asked for a step when it was
+// woken, again and again while it finds something to do, and now and then without either (kLeastPollMicros). Otherwise
+// the work has no thread.
 //
-// Order: works wait in turn. One that nobody is at goes before one that has threads already, and each gives its thread
-// up after one step; so an owner with much to do takes what others leave.
+// Order: works wait in turn. A work without a thread goes before works that have threads, and each work gives its
+// thread up after one step; so an owner with much to do takes the threads that others leave.
 //
 // How many threads: as many as the works that have joined want together, but no more than the one that wants most, or
-// `share` if that is more. So a single owner has what it asks for. None is started for a step that waits: they are
-// there since the work joined, and stay as long as this does.
+// `share` if that is more. So a single owner has what it asks for. No thread is started for a step that waits: the
+// threads start when works join, and stay as long as this object does.
 //
 // Threads: Join and Leave by the owner; Wake by any, under whatever locks it has: it takes one that is held for a few
 // instructions. Steps are called without a lock.
@@ -45,11 +45,11 @@ class BackgroundThreads {
   BackgroundThreads(const BackgroundThreads&) = delete;
   BackgroundThreads& operator=(const BackgroundThreads&) = delete;
 
-  // From now on the work is asked for steps, at once for the first. IOError of this place if there is no thread for it;
-  // it has not joined then. It lives until it has left.
+  // From now on the work is asked for steps, at once for the first. If no thread can be started, the call returns
+  // IOError of this place and the work has not joined. The work must live until Leave.
   Status Join(Work* work, const std::string& place) EXCLUDES(mutex_);
 
-  // Returns when no step of the work is running. None is begun from then on. REQUIRES: not called by a step.
+  // Returns when no step of the work is running. No step begins from then on. REQUIRES: not called by a step.
   void Leave(Work* work) EXCLUDES(mutex_);
 
   // There may be something to do. Without effect on a work that has not joined or has left.
@@ -92,7 +92,7 @@ class BackgroundThreads {
 // The fields are those of BackgroundThreads, under its mutex.
 class BackgroundThreads::Work {
  public:
-  // Does one piece of work; false if there was none to do. May be called by so many threads at once as `most` says.
+  // Does a piece of work; false if there was nothing to do. May be called by so many threads at once as `most` says.
   using Step = std::function<bool()>;
 
   Work(Step step, size_t most) : step_(std::move(step)), most_(most), place_(1, this) {

@@ -16,8 +16,7 @@ namespace miodb {
 
 namespace {
 
-// Memory of the heap may have been used before, so that zeroing it takes all its pages. What is worth sparing is
-// mapped.
+// Memory of the heap may have been used before, so that zeroing it takes all its pages. Larger filters are mapped.
 constexpr uint64_t kLeastMapped = 128 * 1024;
 
 }  // namespace
@@ -34,7 +33,7 @@ void BloomFilter::Free::operator()(void* p) const {
 
 // A filter that may stay nearly empty is mapped, so that its pages cost nothing until a key sets a bit in them; one
 // that is about to be filled comes from the heap and is cleared here, in a background thread, where a memtable would
-// otherwise take page faults in puts. One line more than is used leaves room to align the first one.
+// otherwise take page faults in puts. A line more than the filter uses leaves room to align the first line.
 BloomFilter::BloomFilter(uint64_t keys, int bits_per_key, Pages pages)
     : line_count_(
           std::max<uint64_t>(1, (keys * static_cast<uint64_t>(bits_per_key) + kLineBytes * 8 - 1) / (kLineBytes * 8))),

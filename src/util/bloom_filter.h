@@ -3,9 +3,9 @@
 // All bits of a key lie in one 64-byte line, so a probe costs one cache miss. Keys come as 32-bit hashes. At 10 bits
 // per key about 1.2 % of absent keys pass.
 //
-// Threads: one adds at a time (Add), or any number do (AddBeside); any may ask meanwhile. Who asks sees a key once it
-// has an acquire of whatever the adder released after adding it. Source: Putze, Sanders, Singler, "Cache-, Hash- and
-// Space-Efficient Bloom Filters", 2007.
+// Threads: one adds at a time (Add), or any number do (AddBeside); any may ask meanwhile. A thread sees a key in the
+// filter after an acquire of anything that the adder released after adding the key. Source: Putze, Sanders, Singler,
+// "Cache-, Hash- and Space-Efficient Bloom Filters", 2007.
 
 #ifndef MIODB_SRC_UTIL_BLOOM_FILTER_H_
 #define MIODB_SRC_UTIL_BLOOM_FILTER_H_

@@ -96,8 +96,8 @@ bool GetVarint64(Slice* input, uint64_t* value) {
   return true;
 }
 
-// Lengths are 32 bits in every format that uses this. Whoever writes longer strings has checked them before: a CHECK,
-// because a length that wraps would make bytes that read as something else.
+// Lengths are 32 bits in every format that uses this. Callers refuse longer strings before; the CHECK is there because
+// a length that wraps would make bytes that read as something else.
 void PutLengthPrefixedSlice(std::string* dst, const Slice& value) {
   CHECK_LE(value.size(), UINT32_MAX);
   PutVarint32(dst, static_cast<uint32_t>(value.size()));

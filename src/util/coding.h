@@ -82,7 +82,7 @@ inline char* EncodeVarint32(char* dst, uint32_t value) { return EncodeVarint64(d
 void PutVarint32(std::string* dst, uint32_t value);
 void PutVarint64(std::string* dst, uint64_t value);
 
-// What GetVarint32Ptr and GetVarint64Ptr do when the varint is longer than one byte.
+// The part of GetVarint32Ptr and GetVarint64Ptr for a varint of several bytes.
 const char* GetVarint32PtrSlow(const char* p, const char* limit, uint32_t* value);
 const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value);
 

@@ -14,7 +14,7 @@ uint32_t Crc32c(const char* data, size_t size, uint32_t before = 0);
 // The same without special instructions, for tests.
 uint32_t Crc32cPortable(const char* data, size_t size, uint32_t before = 0);
 
-// What the format stores instead of the checksum itself: the checksum of bytes that contain their own checksum is no
+// The format stores this instead of the checksum itself: the checksum of bytes that contain their own checksum is no
 // checksum any more.
 inline uint32_t MaskedCrc(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 

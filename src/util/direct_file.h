@@ -24,7 +24,7 @@
 
 namespace miodb {
 
-// What offsets, lengths and addresses are multiples of: enough for every device of today.
+// Offsets, lengths and addresses are multiples of this, which is enough for every device of today.
 inline constexpr size_t kDirectAlignment = 4096;
 static_assert(std::has_single_bit(kDirectAlignment));
 

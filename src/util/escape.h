@@ -13,11 +13,11 @@
 
 namespace miodb {
 
-// Of a key in a message, at most.
+// Most bytes of a key in a message.
 inline constexpr size_t kMostKeyShown = 100;
 
-// Printable ASCII as it is; the quote that the text will stand in, backslashes, and all other bytes as \xNN. Of more
-// than max_bytes the rest is left out, without a mark.
+// Printable ASCII as it is; the quote that the text will stand in, backslashes, and all other bytes as \xNN. Bytes
+// beyond max_bytes are left out, without a mark.
 inline std::string Escaped(const Slice& bytes, char quote, size_t max_bytes = SIZE_MAX) {
   static const char digits[] = "0123456789abcdef";
   std::string text;

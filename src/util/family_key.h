@@ -79,8 +79,8 @@ inline UserKey SplitFamilyKey(const Slice& key) {
   return {family, family == kDefaultFamily ? key : KeyInFamily(key)};
 }
 
-// What the keys of a family begin with, which is also where they begin in the order. That of the next number is where
-// they end.
+// The prefix of a family's keys, which is also the beginning of the family in the order. The prefix of the next number
+// is the end of the family.
 class FamilyPrefix {
  public:
   explicit FamilyPrefix(uint32_t id) {
@@ -96,7 +96,7 @@ class FamilyPrefix {
   char bytes_[kFamilyPrefixBytes];
 };
 
-// Of all families together, whatever follows the mark. Keys of the default one lie before and behind.
+// Bounds of all families together, whatever follows the mark. Keys of the default family lie before and behind.
 inline Slice FamiliesBegin() { return Slice(kFamilyMark, kFamilyMarkBytes); }
 inline FamilyPrefix FamiliesEnd() { return FamilyPrefix(kMostFamilyId + 1); }
 

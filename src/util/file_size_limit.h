@@ -1,6 +1,5 @@
 // ulimit -f: a process that writes beyond the size that its files may have gets SIGXFSZ, which ends it unless the
-// program said otherwise. What a program does with its signals is not a library's to change, so the signal is kept from
-// coming.
+// program said otherwise. A library must not change the signals of a program, so it keeps the signal from coming.
 //
 // Threads: each object belongs to its caller.
 

@@ -1,6 +1,6 @@
-// Hashes. Both give the same value on every machine and in every version, because stored formats depend on them.
-// Neither resists an attacker who chooses the input and knows the seed. One who does not, and never sees a result, has
-// nothing to go by: why checksums in pools have a secret in their seeds (src/format/superblock.h).
+// Hashes. The two functions give the same value on every machine and in every version, because stored formats depend on
+// them. They do not resist an attacker who chooses the input and knows the seed. An attacker who neither knows the seed
+// nor sees a result has nothing to go by; so checksums in pools have a secret in their seeds (src/format/superblock.h).
 //
 // This is the only file that includes xxhash.
 

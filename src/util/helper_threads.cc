@@ -44,9 +44,9 @@ void HelperThreads::Begin(Task* task, size_t helpers) {
   for (size_t i = 0; i < wanted; i++) wake_.Signal();
 }
 
-// The caller works as well, so the task ends even if no helper ever comes. Its entries that no helper has taken are
-// removed, and those at work are waited for: after that nobody has the address of the task, or of what its work refers
-// to, and the mutex has handed over what the helpers wrote.
+// The caller works as well, so the task ends even if no helper ever comes. Entries of the task that no helper has taken
+// are removed, and helpers at work are waited for: after that nobody has the address of the task, or of what its work
+// refers to, and the mutex has handed over what the helpers wrote.
 void HelperThreads::Finish(Task* task) {
   Take(task);
   MutexLock lock(&mutex_);

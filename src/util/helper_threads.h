@@ -1,7 +1,7 @@
 // A few threads that help callers with work that waits, such as reads of a disk.
 //
-// Threads: all calls by any number at once. Who waits works as well, so it always comes to an end. The helpers start
-// when they are first needed; where no more can be started, those that there are do.
+// Threads: all calls by any number at once. A caller that waits works as well, so the work always comes to an end. The
+// helpers start when they are first needed; where no more can be started, those that there are do.
 //
 // Errors: what the work throws has to be caught in it.
 

@@ -18,7 +18,7 @@ namespace miodb {
 
 class KeyOrder {
  public:
-  // has_families: whether there are column families. Both must outlive every copy.
+  // has_families: whether there are column families. Comparator and flag must outlive every copy.
   KeyOrder(const Comparator* comparator, const std::atomic<bool>* has_families)
       : comparator_(comparator), has_families_(has_families), bytewise_(comparator == BytewiseComparator()) {
     DCHECK(comparator_ != nullptr && has_families_ != nullptr);

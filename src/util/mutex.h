@@ -94,8 +94,9 @@ class SCOPED_CAPABILITY MutexUnlock {
 // Where threads that hold one mutex wait for each other. All calls but Signal and SignalAll REQUIRE that the calling
 // thread holds that mutex; it is let go during the wait and held again afterwards.
 //
-// Signals never wait. Those of glibc's condition variable do, for threads that were woken before and have not run yet,
-// which takes milliseconds where they have a lower priority: a writer that wakes background threads has no time for it.
+// Signals never wait. Signals of glibc's condition variable wait for threads that were woken before and have not run
+// yet, which takes milliseconds where they have a lower priority: a writer that wakes background threads has no time
+// for it.
 class CondVar {
  public:
   // The mutex must outlive this.

@@ -1,6 +1,6 @@
-// Nothing is thrown across the API: what the standard library throws becomes a status. That is lack of memory in the
-// first place, but also a container that would be too long, a thread that cannot be started, and a source of random
-// numbers that is not there.
+// Nothing is thrown across the API: what the standard library throws becomes a status. Reasons are mostly lack of
+// memory, but also a container that would be too long, a thread that cannot be started, and a source of random numbers
+// that is not there.
 
 #ifndef MIODB_SRC_UTIL_NO_THROW_H_
 #define MIODB_SRC_UTIL_NO_THROW_H_
@@ -12,7 +12,7 @@
 
 namespace miodb {
 
-// What call() returns, or what it threw as an IOError of this place. Making that needs no memory.
+// Returns the status of call(), or an IOError of this place for what it threw. Making this error needs no memory.
 template <typename Call>
 Status NoThrow(const Slice& place, Call call) {
   try {

@@ -12,8 +12,9 @@ namespace miodb {
 // So much of a record is asked for before it is looked at. The processor's own prefetchers see the rest coming.
 inline constexpr size_t kMostPrefetchedBytes = 1024;
 
-// Every line that [p, p + bytes) touches. The memory need not be readable: what cannot be fetched is not. Inlined in
-// any case: a compiler may take a function that only prefetches for one without effects, and leave its calls out.
+// Every line that [p, p + bytes) touches. The memory need not be readable: the processor ignores a prefetch that it
+// cannot do. Inlined in any case: a compiler may take a function that only prefetches for one without effects, and
+// leave its calls out.
 [[gnu::always_inline]] inline void PrefetchLines(const void* p, size_t bytes) {
   constexpr uintptr_t kLine = 64;
   const uintptr_t end = reinterpret_cast<uintptr_t>(p) + bytes;

@@ -77,9 +77,9 @@ std::unique_ptr<ReadRings::Ring> ReadRings::Take() {
 }
 
 // Keeps up to kDepth reads in the kernel and does not return before every one that it took has ended: their memory and
-// descriptors are the caller's, and the kernel may write to them until then. That holds also when the kernel refuses
-// to take more: what it has is waited for, what it never took gets an error, and the ring, with entries in it that
-// nobody submitted, is thrown away instead of being used again.
+// descriptors are the caller's, and the kernel may write to them until then. If the kernel refuses to take more, the
+// reads that it has are waited for, all other reads get an error, and the ring is thrown away instead of being used
+// again, because entries in it were never submitted.
 bool ReadRings::Run(Read* reads, size_t count) {
   DCHECK(std::none_of(reads, reads + count, [](const Read& read) { return read.bytes == nullptr; }));
   std::unique_ptr<Ring> owned = Take();

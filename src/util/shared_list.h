@@ -1,11 +1,11 @@
 // A list that its copies share: a copy costs a reference, and a change of one copy costs some nodes of a tree, however
-// long the list is. It is a B-tree by position; the items are in the leaves.
+// long the list is. The list is a B-tree by position; the items are in the leaves.
 //
-// A change makes new nodes from the changed leaf up to the root and shares all others. Nodes that no other list has are
-// changed where they are, so many changes of one copy cost little more than one.
+// A change makes new nodes from the changed leaf up to the root and shares all others. If no other list has a node, the
+// node is changed in place, so many changes of one copy cost little more than a single change.
 //
 // A summary of items, kept for each part of the tree, lets a search leave out the parts that cannot have what it is
-// for. Summary: has void Add(const T&) and void Add(const Summary&); made anew it is that of no items. What it says of
+// for. Summary: has void Add(const T&) and void Add(const Summary&); made anew it is that of no items. The summary of
 // an item must never change.
 //
 // Threads: a list that does not change may be read and copied by any number of threads. A list that another thread may
@@ -218,7 +218,7 @@ class SharedList {
     return static_cast<const NodeOf<Entry>&>(node);
   }
 
-  // The node, or a copy in its place if another list has it too. Those above it are this list's alone already.
+  // The node, or a copy in its place if another list has it too. Nodes above it are this list's alone already.
   template <typename Entry>
   static NodeOf<Entry>& Own(NodeRef* node) {
     if (node->use_count() > 1) *node = std::make_shared<NodeOf<Entry>>(As<Entry>(**node));
@@ -238,7 +238,7 @@ class SharedList {
     }
   }
 
-  // Of the items from *i on below the node: those in the leaf that has it.
+  // The items from i on to the end of the leaf that has item i.
   void Locate(size_t i, const T** at, const T** end) const {
     DCHECK_LT(i, size_);
     const Node* node = root_.get();
@@ -260,7 +260,7 @@ class SharedList {
     return c;
   }
 
-  // Returns the second half if the node was full. What is added at the end leaves full nodes behind.
+  // Returns the second half if the node was full. Items added at the end leave full nodes behind.
   template <typename Entry>
   static NodeRef InsertHere(NodeOf<Entry>* node, size_t i, Entry entry) {
     DCHECK_LE(i, node->size);

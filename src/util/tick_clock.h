@@ -1,5 +1,6 @@
 // The clock of short spans: the processor's time stamp counter, which runs at one rate on all that are in use, or else
-// the monotonic clock. A reading costs some 20 cycles. That of a start orders nothing, so a span may be off by as much.
+// the monotonic clock. A reading costs some 20 cycles. The reading at a start orders nothing, so a span may be off by
+// as much.
 //
 // Threads: any. Ticks of different CPUs may differ by a little: a span may come out negative.
 
@@ -22,7 +23,7 @@ inline uint64_t NowTicks() {
 }
 
 // The same at the end of a span: not before the loads in front of it have come, which a processor may otherwise still
-// wait for. That of a cache miss would be left out.
+// wait for. Otherwise the time of a cache miss would be left out.
 inline uint64_t NowTicksAfterLoads() {
 #if defined(__x86_64__)
   return TimeStampAfterLoads();
