@@ -16,7 +16,7 @@ CoverSweep::CoverSweep(const KeyOrder& order, const std::vector<Cover>& covers)
   std::iota(by_smallest_.begin(), by_smallest_.end(), size_t{0});
   std::sort(by_smallest_.begin(), by_smallest_.end(),
             [&](size_t a, size_t b) { return order_.Compare(covers[a].smallest, covers[b].smallest) < 0; });
-  // A cover ends at the sequence before its second border. One that ends before it begins covers nothing.
+  // A cover ends at the sequence before its second border. A cover that ends before it begins covers nothing.
   for (const Cover& cover : covers) {
     borders_.push_back(cover.min_sequence);
     borders_.push_back(cover.max_sequence + 1);

@@ -1,4 +1,5 @@
-// Which tables cover a key and a sequence, asked for ascending keys. For a repair that searches a pool (salvage.h).
+// Tells which tables cover a key and a sequence, asked for ascending keys. For a repair that searches a pool
+// (salvage.h).
 //
 // A sweep over the keys keeps the tables that the present key lies in, in a tree over their sequences, so that a
 // question costs the logarithm of the number of tables, and no more than two comparisons of keys on average.
@@ -19,7 +20,7 @@
 
 namespace miodb {
 
-// What an undamaged table says of its keys.
+// The keys and sequences of an undamaged table, by its header.
 struct Cover {
   uint64_t number;
   uint64_t min_sequence;

@@ -22,7 +22,8 @@ class LineWriter final : public PoolVisitor {
  public:
   LineWriter(const std::string& pool, WritableFile* dst) : pool_(pool), dst_(dst) { CHECK(dst != nullptr); }
 
-  // A text that goes on behind damage would look whole. Who wants to see what is left takes miodb_dump, or a repair.
+  // A text that goes on behind damage would look whole. For the rest of a damaged pool there are miodb_dump and the
+  // repair.
   Status OnDamage(const std::string& place, const std::string& reason) override {
     return Status::Corruption(pool_, place + ": " + reason);
   }
@@ -71,7 +72,7 @@ class LineWriter final : public PoolVisitor {
                 " us after 1970");
   }
 
-  // Of a manifest with a problem nobody knows whether its state is the right one.
+  // If the manifest has a problem, nobody knows whether its state is the right one.
   Status Manifest(const ManifestImage& manifest) {
     if (!manifest.problems.empty()) return Status::Corruption(pool_, manifest.problems.front().ToString());
     const ManifestState& state = manifest.state;
@@ -81,7 +82,7 @@ class LineWriter final : public PoolVisitor {
                 " log chunks");
   }
 
-  // What only a savepoint has is not walked.
+  // Tables and log that only a savepoint has are not walked.
   Status Savepoint(const SavepointEntry& savepoint) {
     const AreaPlace& area = savepoint.area;
     Status s = Line("--- savepoint " + std::to_string(savepoint.id) + " '" + Escaped(savepoint.name, '\'') +
@@ -121,8 +122,8 @@ Status CheckFile(Env* env, const std::string& fname) {
   return Status::OK();
 }
 
-// The order of the text is that of the bytes' way: log chunks first, then tables as a get meets them. Whatever cannot
-// be read ends it, and what was written until then stays.
+// The order of the text is that of the bytes' way: log chunks first, then tables as a get meets them. The text ends
+// where something cannot be read, and stays as far as it was written.
 Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
   std::unique_ptr<PoolImage> image;
   Status s = CheckFile(env, fname);

@@ -13,7 +13,7 @@ namespace miodb {
 
 namespace {
 
-// Whatever says a secret, at every place where it could lie. A hole says none.
+// The secrets of all structures that have one, at every place where they could lie. A hole has none.
 std::set<uint64_t> SecretsIn(const PoolImage& image) {
   std::set<uint64_t> secrets;
   for (const PoolImage::Range& range : image.DataRanges()) {

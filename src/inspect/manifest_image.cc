@@ -61,7 +61,7 @@ void JudgeEnd(uint64_t next, uint64_t unread, uint64_t most, ManifestImage* mani
 
 // Records begin at multiples of 8. A record counts if it checks with the area's seed, and if the edits that would lie
 // between it and the one before have had room there: so bytes of a value that look like a record cannot claim to be far
-// ahead. What looks like one and does not check is hashed only up to a limit.
+// ahead. Bytes that look like a record and do not check are hashed only up to a limit.
 ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t size, uint64_t generation,
                                uint64_t most) {
   CHECK(image.Readable(offset, size));

@@ -43,7 +43,7 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
                                uint64_t most = UINT64_MAX);
 
 // All areas that footers in the pool tell of, current or not, the one of the highest epoch first; of those with the
-// same epoch the one with the most confirmed records. Of areas that overlap only the first: it was written over the
+// same epoch the one with the most confirmed records. If areas overlap, only the first counts: it was written over the
 // others. So no byte is read twice, whatever the footers say.
 std::vector<ManifestImage> FindManifestAreas(const PoolImage& image, const PoolHeader& header);
 

@@ -4,8 +4,8 @@
 #include "src/log/log_piece.h"
 #include "src/util/check.h"
 
-// The walk itself. What it hands out lies inside of the pool's files: every extent that the manifest names is looked at
-// before it is read.
+// The walk itself. Bytes that it hands out lie inside of the pool's files: every extent that the manifest names is
+// looked at before it is read.
 
 namespace miodb {
 
@@ -13,7 +13,7 @@ namespace miodb {
 PoolWalk::PoolWalk(const PoolImage& image, PoolVisitor* visitor)
     : image_(image), visitor_(visitor), order_(BytewiseComparator()) {
   CHECK(visitor != nullptr);
-  // Epoch 0 is that of no root. What a root names may lie outside of a file that was cut.
+  // Epoch 0 is that of no root. The area that a root names may lie outside of a file that was cut.
   const RootSlot root = image.Header().current;
   if (root.epoch == 0 || !image.IsExtent(root.manifest_offset, root.manifest_size)) return;
   has_manifest_ = true;
@@ -75,7 +75,7 @@ Status PoolWalk::Table(const TablePlace& place) {
   return s;
 }
 
-// An entry is told before its record is, because of a record that is damaged its place is all that is known.
+// An entry is told before its record, because if the record is damaged, its place is all that is known.
 Status PoolWalk::Leaf(const TableImage& table, uint64_t number) {
   DCHECK_LT(number, table.leaf_slots());
   // Without its checksum a leaf's count is no bound, and its words lead anywhere.

@@ -22,7 +22,7 @@
 
 namespace miodb {
 
-// What a walk meets. A status that is not OK ends the walk, which returns it.
+// Is told everything that a walk meets. A status that is not OK ends the walk, which returns it.
 class PoolVisitor {
  public:
   virtual ~PoolVisitor() = default;

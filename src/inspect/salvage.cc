@@ -6,8 +6,8 @@
 #include "src/api/comparator_check.h"
 #include "src/util/check.h"
 
-// What a repair takes from a damaged pool. Everything that is handed out has been verified against a checksum of its
-// own, so the worst that damage can do is to leave something out, and that is reported.
+// The data that a repair takes from a damaged pool. Everything that is handed out has been verified against a checksum
+// of its own, so the worst that damage can do is to leave something out, and that is reported.
 
 namespace miodb {
 
@@ -70,8 +70,8 @@ class Salvage::TableWalk {
   }
 
  private:
-  // Of a leaf that is damaged nobody knows what it held. Without a good header even the number of its entries is not
-  // known, and the most that there can be is what is said to be lost.
+  // If a leaf is damaged, nobody knows its entries. Without a good header even their number is not known, and the
+  // report says that the most that a leaf can have are lost.
   bool NextLeaf() {
     DCHECK_EQ(position_, in_leaf_);
     while (leaf_ < table_->leaf_slots()) {
@@ -158,10 +158,10 @@ Status Salvage::ChooseManifest() {
                                                     "; this library reads version " +
                                                     std::to_string(kPoolFormatVersion));
   }
-  // Both copies may be gone: FindSecret has found out by then what the checksums begin with.
+  // The two copies may be gone; then FindSecret has found out the seed of the checksums.
   if (!header.has_superblock) Report("superblock", "no good copy");
-  // An area of a higher epoch than the root's came into force by a root that is damaged now. One with no confirmed
-  // record may be a switch that a crash cut off before anything relied on it.
+  // An area of a higher epoch than the root's came into force by a root that is damaged now. An area without a
+  // confirmed record may be a switch that a crash cut off before anything relied on it.
   areas_ = FindManifestAreas(*image_, header);
   const RootSlot& root = header.current;
   if (root.epoch == 0) Report("root", "no good copy");
@@ -173,7 +173,7 @@ Status Salvage::ChooseManifest() {
                          std::to_string(chosen->offset) + " of epoch " + std::to_string(chosen->epoch));
     }
   } else if (root.epoch > 0 && image_->IsExtent(root.manifest_offset, root.manifest_size)) {
-    // Its footer may be damaged, so read it anew.
+    // The footer of the root's area may be damaged, so the area is read by its place.
     areas_.push_back(ReadManifestArea(*image_, root.manifest_offset, root.manifest_size, root.generation));
     chosen = &areas_.back();
   }
@@ -283,7 +283,7 @@ void Salvage::SearchTables(std::vector<Cover>* covers) {
       TableHeader header;
       if (!ReadTableHeader(image_->At(offset), image_->secret(), &header)) continue;
       if (dropped_.count(header.number) > 0) continue;
-      // What a header says of its size may be anything, also if it checks.
+      // The size in a header may be anything, also if the header checks.
       const uint64_t size = IndexExtentSize(header);
       if (!image_->IsExtent(offset, size)) continue;
       TableImage table(image_, order_, offset, size, header.number);
@@ -341,7 +341,8 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
 
 namespace {
 
-// Of all versions, by key and the newest first: the newest of each key, and behind an operand those down to its base.
+// Chooses among all versions, by key and the newest first: the newest of each key, and behind an operand the versions
+// down to its base.
 class NeededVersions {
  public:
   explicit NeededVersions(const KeyOrder& order) : order_(order) {}
@@ -382,9 +383,9 @@ uint64_t Salvage::LiveBytes() {
   return bytes;
 }
 
-// A merge of three kinds of sources: tables in a heap by their present record, the sorted log, and what was added. Of
-// records with the same key and sequence the log's is taken, of the versions of a key only the first, which is the
-// newest, and what an operand needs. report: as TableWalk takes it.
+// A merge of three kinds of sources: tables in a heap by their present record, the sorted log, and what was added. If
+// records have the same key and sequence, the log's record is taken. The first version of a key is the newest; this
+// version is taken, and behind an operand the versions that the operand needs. report: as TableWalk takes it.
 Status Salvage::Walk(const ReportProblem& report, const std::function<Status(const RecordView& record)>& visit) {
   // Every walk keeps one leaf's place and one record's view, so all tables are walked at once in little memory.
   std::vector<std::unique_ptr<TableWalk>> walks;
@@ -432,7 +433,7 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
     TableWalk* const walk = heap.top();
     heap.pop();
     const RecordView& record = walk->record();
-    // What an undamaged table of a higher number covers was replaced by it.
+    // An undamaged table of a higher number has replaced the records that it covers.
     if (covers.Highest(record.key, record.sequence()) <= walk->table().number()) take(record);
     walk->Next();
     if (walk->Valid()) heap.push(walk);

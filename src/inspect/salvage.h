@@ -1,4 +1,4 @@
-// Finds what can be read in a damaged pool and walks it in key order. What RepairDB is made of.
+// Finds what can be read in a damaged pool and walks it in key order. RepairDB is made of this.
 //
 // With a whole manifest the tables and log chunks are those that it names. Without one the pool is searched:
 //
@@ -52,7 +52,7 @@ class Salvage {
   // Judges it, and takes the writes that the pool has of it. Arguments as of LogHistory::Judge. After Find.
   Status JudgeLog(uint64_t flushed_sequence, uint64_t reach);
 
-  // What a whole manifest says, or null. After Find.
+  // The state of a whole manifest, or null. After Find.
   const ManifestState* state() const { return manifest_ != nullptr ? &manifest_->state : nullptr; }
 
   // The column families as far as edits of any area tell: all of them, if the manifest is whole. After Find.
@@ -68,8 +68,8 @@ class Salvage {
   // All deletions of ranges that were found or added; null: none.
   RangeSetRef ranges() const { return RangeSet::Make(order_, ranges_, nullptr); }
 
-  // Adds versions from elsewhere, to be merged with those of the pool by key and sequence. It goes forward only, and is
-  // OK whatever happens.
+  // Adds versions from elsewhere, to be merged with those of the pool by key and sequence. The iterator goes forward
+  // only, and its status is always OK.
   void Add(std::unique_ptr<InternalIterator> versions) {
     CHECK(versions != nullptr && other_ == nullptr);
     other_ = std::move(versions);

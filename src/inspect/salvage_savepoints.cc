@@ -1,4 +1,4 @@
-// What edits of a damaged pool say of savepoints, and of what only these keep.
+// Edits of a damaged pool about savepoints, and about tables and log that only savepoints keep.
 
 #include <algorithm>
 #include <iterator>

@@ -62,8 +62,8 @@ bool SpaceClaims::ClaimChunk(const LogChunkPlace& chunk, const ReportProblem& re
   return true;
 }
 
-// A chunk that was flushed is the payload of tables, and was cut off behind its last frame. One that was not may have
-// become longer. So where the bytes are claimed already, they have to be those of a log.
+// A chunk that was flushed is the payload of tables, and was cut off behind its last frame. A chunk that was not
+// flushed may have become longer. So if the bytes are claimed already, the claim has to be of a log.
 bool SpaceClaims::ClaimPart(const LogChunkPlace& chunk, uint64_t bytes, const ReportProblem& report) {
   const std::string name = ChunkName(chunk);
   uint64_t known = 0;
@@ -82,8 +82,8 @@ bool SpaceClaims::ClaimPart(const LogChunkPlace& chunk, uint64_t bytes, const Re
   return known >= bytes;
 }
 
-// Extents lie in order of their offsets, so an overlap is seen at the next one. What no extent takes is free: there is
-// nothing else to compare it with.
+// Extents lie in order of their offsets, so an overlap is seen at the next one. Space without an extent is free: there
+// is nothing else to compare it with.
 void SpaceClaims::CheckOverlaps(const ReportProblem& report) const {
   PmRef end = kPoolHeaderSize;
   std::string last = "the header page";

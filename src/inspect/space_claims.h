@@ -1,6 +1,6 @@
-// Whose each part of a pool is, as a check finds it out. Part of VerifyPool.
+// The owner of each part of a pool, as a check finds it out. Part of VerifyPool.
 //
-// What the current state names is claimed first, then what savepoints name, the newest first. An extent that several
+// Extents of the current state are claimed first, then extents of savepoints, the newest first. An extent that several
 // savepoints name is claimed for the first of them.
 //
 // Threads: one. The image must outlive it.
@@ -37,7 +37,7 @@ class SpaceClaims {
   bool ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner, const ReportProblem& report);
   bool ClaimPart(const LogChunkPlace& chunk, uint64_t bytes, const ReportProblem& report);
 
-  // What was claimed and overlaps. Behind all claims.
+  // Reports claims that overlap. To be called after all claims.
   void CheckOverlaps(const ReportProblem& report) const;
 
   uint64_t extents() const { return extents_.size(); }
@@ -45,7 +45,7 @@ class SpaceClaims {
   uint64_t payload_bytes() const;
 
  private:
-  // Whose an extent is, in words for the report.
+  // The owner of an extent, in words for the report.
   struct Use {
     uint64_t size;
     std::string owner;

@@ -12,14 +12,14 @@ namespace miodb {
 
 namespace {
 
-// OK if the error says that something is damaged or missing, which is lost then. Whatever else keeps a file from being
-// read, such as memory or descriptors that there are too few of, is no reason to do without it.
+// OK if the error says that something is damaged or missing, which is lost then. Any other error, such as a lack of
+// memory or descriptors, is no reason to do without the file.
 Status LostOr(const Status& error, const std::string& name) {
   if (error.IsCorruption() || error.IsNotFound()) return Status::OK();
   return Status::IOError(name, "cannot be read (" + error.ToString() + "); to repair without it, move it away");
 }
 
-// One file, up to where it is damaged.
+// A walk over a file, up to its first damage.
 class FileWalk final : public InternalIterator {
  public:
   FileWalk(SsdStore* store, std::shared_ptr<const SstMeta> meta, ReportProblem report)
@@ -78,7 +78,7 @@ Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const std::set
     std::vector<uint64_t> numbers;
     Status s = store->ListFiles(&numbers);
     if (!s.ok()) return s;
-    // What the manifest would have said of a file comes from the file itself.
+    // The file itself gives the figures that the manifest would have given.
     for (const uint64_t number : numbers) {
       if (dropped.count(number) > 0) continue;
       auto meta = std::make_shared<SstMeta>();

@@ -16,7 +16,7 @@ bool ReadAnyTableHeader(const char* p, TableHeader* header) {
   return header->magic == kTableMagic && header->checksum == TableHeaderChecksum(*header);
 }
 
-// A header checks by itself, also one of another pool. Its secret tells them apart.
+// A header checks by itself, also one of another pool. The secret tells them apart.
 bool ReadTableHeader(const char* p, uint64_t secret, TableHeader* header) {
   return ReadAnyTableHeader(p, header) && header->secret == secret;
 }
@@ -29,7 +29,7 @@ TableImage::TableImage(const PoolImage* image, const KeyOrder& order, PmRef offs
   CHECK_GE(size, sizeof(TableHeader));
   header_problem_ = ReadTableHeader(base_, image->secret(), &header_) ? CheckHeader() : "header checksum mismatch";
   leaf_slots_ = header_problem_.empty() ? header_.leaf_count : (size_ - sizeof(TableHeader)) / sizeof(LeafNode);
-  // What lies behind the last leaf that checks need not be leaves.
+  // Bytes behind the last leaf that checks need not be leaves.
   while (!header_problem_.empty() && leaf_slots_ > 0 && !LeafProblem(leaf_slots_ - 1).empty()) leaf_slots_--;
 }
 

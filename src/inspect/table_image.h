@@ -44,8 +44,8 @@ class TableImage {
   // Empty if the leaf is undamaged.
   std::string LeafProblem(uint64_t i) const;
 
-  // Reads entry i of an undamaged leaf. What is wrong with its record, or empty: also that it is not the one that the
-  // index means.
+  // Reads entry i of an undamaged leaf. Returns the problem of its record, or nothing. A record that is not the one
+  // that the index means is a problem, too.
   std::string ReadEntry(const LeafNode& leaf, int i, RecordView* record) const;
 
  private:

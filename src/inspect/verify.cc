@@ -57,7 +57,7 @@ class Progress {
   void AddFile(uint64_t bytes) { Tell(std::min(done_bytes_ + static_cast<double>(bytes), all_bytes_)); }
 
  private:
-  // A part that is damaged is not walked, so a share may jump ahead. It never goes back.
+  // A part that is damaged is not walked, so a share may jump ahead. The share never falls.
   void Tell(double done_bytes) {
     DCHECK(done_bytes >= done_bytes_ && done_bytes <= all_bytes_);
     done_bytes_ = done_bytes;
@@ -130,7 +130,8 @@ class Verifier {
     result_.file_bytes = image.file_size();
   }
 
-  // What the manifest does not lead to is not looked at. Without a root or a manifest nothing can be said of the rest.
+  // The check looks only at structures to which the manifest leads. Without a root or a manifest nothing can be said of
+  // the rest.
   VerifyResult Run() {
     for (const std::string& missing : image_.missing()) Report("region", missing);
     const PoolHeader header = image_.Header();
@@ -210,7 +211,7 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   const std::string place = At("manifest", root.manifest_offset);
   // The area takes space like any other extent.
   if (!claims_.ClaimArea({root.manifest_offset, root.manifest_size, root.generation, 0}, report_)) return false;
-  // Its records are looked at one by one, as a recovery does, and besides behind the first that is damaged.
+  // The check looks at the area's records one by one, as a recovery does, and besides behind the first damaged record.
   ManifestImage manifest = ReadManifestArea(image_, root.manifest_offset, root.manifest_size, root.generation);
   result_.manifest_records = manifest.records.size();
   for (const Problem& problem : manifest.problems) Report(problem.place, problem.reason);
@@ -221,7 +222,7 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   return true;
 }
 
-// Chunks are claimed like any other extent. What follows what, and where the log may end, the history judges.
+// Chunks are claimed like any other extent. The history judges the order of the pieces, and where the log may end.
 void Verifier::CheckLog() {
   LogHistory log(RulesOfCheck(options_), Into(&result_.problems));
   for (const auto& [id, place] : state_.chunks) {
@@ -246,8 +247,8 @@ void Verifier::CheckAreas() {
   result_.savepoints.bytes = claims_.bytes() - needed;
 }
 
-// Figures are those of the current state, but for what savepoints alone hold. Of a log chunk tables may have all, the
-// update stream has all, and savepoints have parts: in this order each finds what it needs.
+// Figures are those of the current state, but for what savepoints alone hold. Tables may refer to all of a log chunk,
+// the update stream needs all of it, savepoints need parts: in this order each claim finds what it needs.
 void Verifier::CheckStates(const std::string& manifest, Progress* progress) {
   CHECK(progress != nullptr);
   StateVerifier verifier(image_, order_, result_.order_checked, &claims_, [progress] { progress->AddLeaf(); });

@@ -1,5 +1,5 @@
 // Verifies a pool that nobody has open: every checksum, the order and number of entries, live bytes, and the account of
-// its space. What tools/miodb_check prints.
+// its space. The verb check of miodb prints the result.
 //
 //   header    both superblocks, all copies of the roots
 //   manifest  the records of the current area, its footer, its confirmed count; that tables and chunks have a place
@@ -11,8 +11,8 @@
 //   saved     the areas and the log of savepoints (verify_savepoints.h), and all of their tables and files
 //   space     every extent inside of the file, none overlapping another; payload extents shared by tables that agree
 //
-// Nothing can leak: what the manifest does not name is free. What is reported as free here is what the engine has after
-// an open, and as garbage what collection can win back.
+// Nothing can leak: what the manifest does not name is free. Free bytes in the report are those that the engine has
+// after an open; garbage is space that collection can win back.
 //
 // Threads: one.
 
@@ -35,7 +35,7 @@
 namespace miodb {
 
 struct VerifyOptions {
-  // What was not synced reached the medium in any order (persist mode file, log files), so a hole in the log is its
+  // Stores without a sync reached the medium in any order (persist mode file, log files), so a hole in the log is its
   // end.
   bool holes_end_log = false;
 
@@ -56,7 +56,7 @@ struct SavepointFigures {
   uint64_t ssd_bytes = 0;  // of table files
 };
 
-// Of the log that is kept for the update stream.
+// Figures of the log that is kept for the update stream.
 struct KeptLogFigures {
   uint64_t chunks = 0;
   uint64_t bytes = 0;  // of their extents, as far as no table has them

@@ -19,7 +19,7 @@
 
 namespace miodb {
 
-// What a savepoint is of. The report adds its name to every place.
+// The state of a savepoint. The report adds the savepoint's name to every place.
 struct SavedState {
   SavepointEntry entry;
   ManifestState state;

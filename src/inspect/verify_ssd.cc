@@ -54,7 +54,8 @@ Status CheckMetaBlocks(const SstSource& source) {
   const Block block(std::move(contents));
   BlockIterator it(BytewiseComparator());
   it.Enter(&block, &source, footer.meta_index.offset);
-  // Each entry names a block. Its content is not looked at: filters have no other redundancy than their checksum.
+  // Each entry names a block. The check does not look into the block, because a filter has no redundancy besides its
+  // checksum.
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     Slice value = it.value();
     BlockHandle handle;
@@ -92,7 +93,7 @@ class FileCheck {
     s = CheckMetaBlocks({table.file.get(), name_, size});
     if (!s.ok()) Report(s);
     const std::unique_ptr<Iterator> it(table.reader->NewIterator({true, false}));
-    // Every block of data is read and verified by this walk. What it counted counts, also up to damage.
+    // Every block of data is read and verified by this walk. Entries up to the first damage count.
     for (it->SeekToFirst(); it->Valid(); it->Next()) Take(it->key(), it->value());
     check->entries += entries_;
     check->tombstones += tombstones_;
@@ -166,8 +167,8 @@ class FileCheck {
   bool said_sequence_ = false;
 };
 
-// What is known of files that were looked at: with the ranges that the manifest says or, where it does not, that they
-// were found to have.
+// Known figures of files that were looked at, with the ranges of the manifest or, if it has none, the ranges that were
+// found.
 using KnownFiles = std::map<uint64_t, SstMeta>;
 
 // A get looks into one file of a level alone, so a key in two of them could show an old value.
@@ -198,7 +199,8 @@ SsdCheck CheckState(const SsdVerifyRequest& request, const SsdState& state, Know
     found.has_range = false;
     FileCheck(request, *place.meta, request.path + "/" + SsdStore::TableName(number), state.report).Run(&check, &found);
     request.on_file(place.meta->size);
-    // Of files with long keys the manifest has no range: then what was read stands for it, if all could be read.
+    // The manifest has no range for files with long keys. Then the range that was read stands for it, if all could be
+    // read.
     SstMeta& file = known->emplace(number, place.meta->has_range ? *place.meta : found).first->second;
     file.number = number;
   }

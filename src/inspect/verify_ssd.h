@@ -25,7 +25,7 @@
 
 namespace miodb {
 
-// What one state of the manifest names.
+// The files that a state of the manifest names.
 struct SsdState {
   const std::map<uint64_t, SstPlace>* files;
   ReportProblem report;
@@ -42,7 +42,7 @@ struct SsdVerifyRequest {
   std::function<void(uint64_t bytes)> on_file;  // behind each file, with the size that the manifest says
 };
 
-// Of the files of the current state.
+// Figures of the files of the current state.
 struct SsdCheck {
   uint64_t entries = 0;
   uint64_t tombstones = 0;

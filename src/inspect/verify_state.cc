@@ -6,7 +6,7 @@
 #include "src/inspect/verify_table.h"
 #include "src/util/check.h"
 
-// What a state says of itself, then what lies where it says.
+// First the state itself is checked, then the tables and extents that it names.
 
 namespace miodb {
 
@@ -34,7 +34,8 @@ void StateVerifier::CheckPlaces(const std::string& manifest, const ManifestState
   }
 }
 
-// Flushes name them, so none is newer than what is flushed. Null: none, or an unknown order.
+// Flushes add range deletions to the manifest, so no range deletion is newer than the flushed sequence. Null: none, or
+// an unknown order.
 RangeSetRef StateVerifier::CheckRanges(const ManifestState& state, const ReportProblem& report) const {
   std::vector<RangeDeletion> ranges;
   for (const auto& [id, place] : state.ranges) {

@@ -23,7 +23,7 @@
 
 namespace miodb {
 
-// Of a state that was verified. Figures of tables count those that no state before has.
+// Figures of a verified state. Tables that an earlier state has do not count again.
 struct StateCheck {
   uint64_t runs = 0;
   uint64_t entries = 0;

@@ -48,7 +48,8 @@ class TableVerifier {
  private:
   void Report(const std::string& reason) { report_({table_.Name(), reason}); }
 
-  // Extents in order make the search of CountLive right. Those of a block that is not in order are not used.
+  // Extents in order make the search of CountLive right. If the block is not in order, CountLive does not use its
+  // extents.
   void CheckMeta() {
     // The header says where the block lies; that this is inside of the extent, a good header implies.
     const Slice block(base_ + header_.meta_offset, header_.meta_size);
@@ -83,8 +84,8 @@ class TableVerifier {
     for (int j = 0; j < leaf.header.count; j++) CheckEntry(i, j);  // the leaf has checked, so its count is a bound
   }
 
-  // One entry against its record and the entry before. The record's bytes stay where they are, so the last one is kept
-  // as a view.
+  // Checks an entry against its record and the entry before. The record's bytes stay where they are, so the last one is
+  // kept as a view.
   void CheckEntry(uint64_t i, int j) {
     const std::string place = "leaf " + std::to_string(i) + ", entry " + std::to_string(j) + ": ";
     const LeafNode& leaf = table_.Leaf(i);

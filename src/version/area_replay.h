@@ -33,8 +33,8 @@ inline uint64_t AreaRecordsEnd(uint64_t area_bytes) {
 Status DamagedManifest(const std::string& pool, uint64_t offset, const std::string& what);
 
 // Applies the records behind the position to the state, as long as they check, until there are as many as the area is
-// to have. Corruption if there is none at all, or one that cannot be applied; then the state is of no use. REQUIRES:
-// the area can be read.
+// to have. Corruption if no record checks, or if an edit cannot be applied; then the state is of no use. REQUIRES: the
+// area can be read.
 Status ReplayArea(const Pool& pool, const AreaPlace& area, ManifestState* state, AreaPosition* at);
 
 }  // namespace miodb

@@ -24,7 +24,7 @@ bool GetFamily(Slice* input, FamilyEntry* family) {
 
 }  // namespace
 
-// That ids are below the next one and names are of one family each: what follows from the names is who owns the keys.
+// Checks that ids are below the next id and that each name is of one family, because names decide to whom keys belong.
 Status CheckFamilies(const std::map<uint64_t, FamilyEntry>& families, const VersionEdit& edit, uint64_t next_family) {
   CHECK_GT(next_family, 0u);
   if (edit.families.empty()) return Status::OK();
@@ -64,7 +64,7 @@ void VersionEdit::EncodeFamilies(std::string* dst) const {
   }
 }
 
-// The fields of families, which end the list: what is not one of them is unknown.
+// Decodes the fields of families, which end the list, so any other field is unknown.
 bool VersionEdit::DecodeFamilies(uint8_t field, Slice* input) {
   DCHECK(input != nullptr);
   switch (field) {

@@ -57,7 +57,7 @@ inline bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
   return true;
 }
 
-// Of a table, a run, a chunk or a file.
+// Reads the id of a table, a run, a chunk or a file.
 inline bool GetId(Slice* input, uint64_t* id) { return GetVarint64(input, id) && *id <= kMostId; }
 
 // All numbers are varints: an edit names few places, and most of their numbers are small.
@@ -73,7 +73,7 @@ inline bool GetString(Slice* input, std::string* string) {
   return true;
 }
 
-// What has to hold of the families and savepoints that an edit adds: Corruption, if it does not.
+// Checks the families and savepoints that an edit adds: Corruption if they break a rule.
 Status CheckFamilies(const std::map<uint64_t, FamilyEntry>& families, const VersionEdit& edit, uint64_t next_family);
 Status CheckSavepoints(const std::map<uint64_t, SavepointEntry>& savepoints, const VersionEdit& edit);
 

@@ -53,7 +53,7 @@ Status Manifest::CheckEnd() const {
   const uint64_t size = RecordsEnd();
   CHECK(position_ <= size && position_ % 8 == 0);
   ManifestRecord record;
-  // One edit is under way at a time, so what does not check is the end unless a later edit follows it.
+  // A single edit is under way at a time, so a record that does not check is the end, unless a later edit follows.
   for (uint64_t p = position_ + 8; p + kManifestRecordHeader <= size; p += 8) {
     if (MIODB_MUTATED(kManifestLaterUnseen)) break;
     if (ParseManifestRecord(area, size, p, &record) && record.edit_number > edit_number_ &&
@@ -85,8 +85,8 @@ Status Manifest::Recover() {
   if (s.ok()) s = ClaimKept();
   if (!s.ok()) return s;
   recovered_ = !MIODB_MUTATED(kManifestAppendAfterOpen);
-  // What was read here, and the root before (Pool::Open), must not disappear any more. Space that it gives free is
-  // written to from now on.
+  // The records that were read here, and the root before (Pool::Open), must not disappear any more, because space that
+  // they give free is written to from now on.
   pool_->persist().Flush(Purpose::kManifest, area_->data(), position_);
   return pool_->persist().Fence(Purpose::kManifest);
 }
@@ -271,13 +271,13 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
     if (spare_ == nullptr)
       pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
   } catch (const std::exception&) {
-    // It was only to be at hand.
+    // The spare area was only to be at hand.
   }
   return s;
 }
 
-// Before the current area gets the name of a savepoint. One that is to be left first is left in a step of its own, so
-// that the spare which is taken here is for the area that is kept.
+// Before the current area gets the name of a savepoint. If the area has to be left first, that is a step of its own, so
+// that the spare taken here is for the area that is kept.
 Status Manifest::MakeReadyToKeep(uint64_t edit_bytes) {
   CHECK(area_ != nullptr);
   Status s = MustLeave(edit_bytes) ? RollOver(state_.Snapshot()) : Status::OK();
@@ -285,9 +285,9 @@ Status Manifest::MakeReadyToKeep(uint64_t edit_bytes) {
   return pool_->AllocateAtMost(area_->size(), area_->size(), Pool::Leave(), ExtentKind::kManifest, &second_spare_);
 }
 
-// What may fail comes before the record (Prepare), what comes after it cannot (Commit): what is durable is in the state
-// as well. The area that a recovery has read is left before the first edit, because behind its last record may lie a
-// torn one, whose place a new record would share.
+// Steps that may fail come before the record (Prepare), and steps after it cannot fail (Commit): so a durable edit is
+// in the state as well. The area that a recovery has read is left before the first edit, because behind its last record
+// may lie a torn one, whose place a new record would share.
 Status Manifest::Append(const VersionEdit& edit) {
   ManifestState fresh;
   Status s = state_.Prepare(edit, &fresh);

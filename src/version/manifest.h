@@ -47,13 +47,13 @@ class Manifest {
  public:
   explicit Manifest(Pool* pool) : pool_(pool) { CHECK(pool_ != nullptr); }
 
-  // fence: stands for the pool's fence that makes a record durable. It may let go of the database mutex meanwhile:
-  // the state stays as it was until it has returned, and until then nobody may call Append.
+  // fence: stands for the pool's fence that makes a record durable. The fence may let go of the database mutex
+  // meanwhile: the state stays as it was until the fence has returned, and until then nobody may call Append.
   void FenceBy(std::function<Status()> fence) { fence_ = std::move(fence); }
 
   const ManifestState& state() const { return state_; }
 
-  // What a new manifest takes of a pool for a state of so many bytes.
+  // Space that a new manifest takes in a pool for a state of so many bytes.
   static uint64_t MostBytes(uint64_t state_bytes);
 
   // Pool space of the current area, of the spare one, and of those that savepoints keep.

@@ -6,9 +6,9 @@
 
 #include "src/util/check.h"
 
-// Nothing is locked. A record counts once it checks, so one that is being stored is not there yet. The owner leaves an
-// area by switching the root, and uses it again for the roll-over after the next at the earliest; so if the root is
-// the same before and after, what was read between was the area that it names.
+// Nothing is locked. A record counts once it checks, so a record that is being stored does not count yet. The owner
+// leaves an area by switching the root, and uses the area again for the roll-over after the next at the earliest. So if
+// the root is the same before and after a look, the bytes read between were those of the area that it names.
 
 namespace miodb {
 

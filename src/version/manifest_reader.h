@@ -1,6 +1,6 @@
 // ManifestReader: the manifest of a pool that another process may be writing to.
 //
-// Threads: one. What a crash of the owner leaves is read as an open would read it.
+// Threads: one. After a crash of the owner the reader reads the manifest as an open would read it.
 
 #ifndef MIODB_SRC_VERSION_MANIFEST_READER_H_
 #define MIODB_SRC_VERSION_MANIFEST_READER_H_

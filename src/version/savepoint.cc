@@ -1,4 +1,4 @@
-// What belongs to a savepoint.
+// The parts of a savepoint.
 
 #include "src/version/savepoint.h"
 

@@ -5,8 +5,8 @@
 // names the savepoint. So making a savepoint costs the same however many tables there are, and the area stays as long
 // as a savepoint needs it (manifest.h).
 //
-// What memtables had at that moment is in log chunks that the state names. Of each the entry says how many bytes count:
-// a chunk that writes went on in, or that was cut off by a later flush, is longer or shorter by then.
+// Records that memtables had at that moment are in log chunks that the state names. The entry says how many bytes of
+// each chunk count: a chunk may have become longer by later writes, or shorter by a later flush.
 
 #ifndef MIODB_SRC_VERSION_SAVEPOINT_ENTRY_H_
 #define MIODB_SRC_VERSION_SAVEPOINT_ENTRY_H_

@@ -9,7 +9,7 @@
 namespace miodb {
 
 // A chunk that was flushed after a savepoint is the payload of tables by now, and was cut off behind its last frame. So
-// the extent has the bytes that count, whatever else it is.
+// the extent has at least the bytes that count.
 Status StateOpener::OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, ExtentRef* extent) {
   DCHECK(extent != nullptr && *extent == nullptr);
   DCHECK_LE(bytes, chunk.size);

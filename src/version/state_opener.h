@@ -1,5 +1,5 @@
-// StateOpener: opens what states of one manifest name, the current one first and then those of savepoints. What several
-// of them name is one object.
+// StateOpener: opens what states of one manifest name, the current one first and then those of savepoints. An object
+// that several states name is opened once.
 //
 // A claim says that an extent lies in the pool and is nobody else's, before a byte of it is read.
 //
@@ -20,8 +20,8 @@ namespace miodb {
 using TableMap = std::unordered_map<uint64_t, TableRef>;  // by number
 using FileMap = std::map<uint64_t, SstRef>;               // by number
 
-// Who keeps payload extents as long as tables name them: the tables that are opened, by claims; or the process that has
-// the database, for a reader's pin.
+// The keeper of payload extents as long as tables name them: the opened tables, by claims; or the process that has the
+// database, for a reader's pin.
 enum class PayloadKeeper { kClaims, kPin };
 
 class StateOpener {

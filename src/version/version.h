@@ -27,13 +27,13 @@ struct Version {
   // The runs of all levels in the order told above, by ListRuns: reads pay nothing for levels that are empty.
   std::vector<const Run*> runs;
 
-  // What is on SSD; null without an SSD tier.
+  // The levels on SSD; null without an SSD tier.
   std::shared_ptr<const SsdLevels> ssd;
 
-  // The deletions of ranges that hide some of it, or may do so; null: none.
+  // The deletions of ranges that hide records of this version, or may do so; null: none.
   RangeSetRef ranges;
 
-  // Once the levels are as they stay.
+  // To be called once, when the levels are complete.
   void ListRuns() {
     DCHECK(!levels.empty() && levels.back().size() <= 1);
     runs.clear();
@@ -42,7 +42,7 @@ struct Version {
     }
   }
 
-  // Of what is in the pool.
+  // Finds the newest version in the pool's levels.
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
     DCHECK(!levels.empty());
     *found = false;
@@ -61,7 +61,8 @@ struct Version {
     return ssd != nullptr && ssd->OverlapsFrom(0, key.key, key.key);
   }
 
-  // Asks for the filters that Get will look at. Those of the repository are left out: which one it is takes a search.
+  // Asks for the filters that Get will look at. Filters of the repository are left out, because finding its table takes
+  // a search.
   void Prefetch(const LookupKey& key) const {
     for (const Run* run : runs) {
       if (run->tables.size() == 1) __builtin_prefetch(run->tables[0]->FilterLine(key));

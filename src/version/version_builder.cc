@@ -32,7 +32,7 @@ size_t PlaceOf(const KeyOrder& order, const typename List::value_type& item, con
   return place;
 }
 
-// What overlaps is noticed by FindDisorder alone, which compares all neighbours.
+// FindDisorder alone notices overlaps; it compares all neighbours.
 template <typename List>
 void InsertInto(const KeyOrder& order, const typename List::value_type& item, List* list) {
   CHECK(item != nullptr);
@@ -166,8 +166,8 @@ VersionRef VersionBuilder::Finish() {
   return std::move(version_);
 }
 
-// Takes as long as there are tables, and compares keys of all: for opens, and where everything is checked. It answers
-// with words, because at an open the order comes from a medium.
+// Takes as long as there are tables, and compares keys of all: for opens, and where everything is checked. The answer
+// is in words, because at an open the order comes from a medium.
 std::string FindDisorder(const KeyOrder& order, const Version& version) {
   const auto no_range = [](const char* what, uint64_t number) {
     return what + std::to_string(number) + " has no proper key range";

@@ -1,5 +1,5 @@
-// Makes a version out of another. The two share the levels, runs and parts of runs that do not differ, so a builder's
-// time and memory are those of what it is told, not of what there is.
+// Makes a version out of another. The two versions share the levels, runs and parts of runs that do not differ. So the
+// time and memory of a builder grow with the changes, not with the version.
 //
 // Threads: one. Ownership: a builder pins the version that it starts from. A call that throws (memory) leaves that
 // version as it is, and a builder that may only be dropped.
@@ -18,7 +18,7 @@ namespace miodb {
 
 class VersionBuilder {
  public:
-  // least_ssd_levels: the SSD tier keeps so many levels, also without files. Those beyond stay while they have files.
+  // least_ssd_levels: the SSD tier keeps so many levels, also without files. Levels beyond stay while they have files.
   VersionBuilder(const KeyOrder& order, VersionRef base, size_t least_ssd_levels);
 
   // A run is there while it has tables. Tables of one run must not overlap: what is removed goes first.
@@ -45,7 +45,7 @@ class VersionBuilder {
   std::shared_ptr<SsdLevels> ssd_;                                      // the same; null: nothing changed there
 };
 
-// What breaks the order of the version: runs that are not newest first, tables or files of one run or level that
+// Finds what breaks the order of the version: runs that are not newest first, tables or files of one run or level that
 // overlap or are not in key order. Empty: nothing.
 std::string FindDisorder(const KeyOrder& order, const Version& version);
 

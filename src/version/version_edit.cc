@@ -74,7 +74,7 @@ bool GetTable(Slice* input, TablePlace* t) {
   return true;
 }
 
-// Of the last of the files.
+// Reads the sequence of applied range deletions of the last file.
 bool GetFileRanges(Slice* input, std::vector<SstPlace>* files) {
   uint64_t applied;
   DCHECK(files != nullptr);
@@ -96,8 +96,8 @@ bool GetRange(Slice* input, RangePlace* place) {
   return range.sequence > 0 && range.sequence <= kMaxSequence;
 }
 
-// What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them, or removes it
-// twice: the edit would then be of another state than this one.
+// Makes, of the places that an edit adds, nodes to be moved in. Corruption if the edit removes something that is not
+// there, or removes something twice: the edit would then be of another state.
 template <typename Place>
 Status PreparePlaces(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
                      const std::vector<Place>& added, const char* complaint, std::map<uint64_t, Place>* fresh) {
@@ -323,8 +323,8 @@ Status ManifestState::Apply(const VersionEdit& edit) {
   return s;
 }
 
-// Places are copied and not shared, so a snapshot takes as long as there are tables. It is one edit for all that:
-// nothing else has to know how a state is stored.
+// Places are copied and not shared, so a snapshot takes as long as there are tables. A snapshot is a single edit all
+// the same, so nothing else has to know how a state is stored.
 VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   VersionEdit edit;
   edit.has_comparator = true;

@@ -1,4 +1,4 @@
-// What the manifest says: its state, and the edits that change it.
+// The state of the manifest, and the edits that change it.
 //
 // An edit is one step of the database's history: whatever it names exists durably before it is written, and takes
 // effect as a whole. Encoded as a sequence of {u8 field, value}; docs/format.md lists the fields.
@@ -57,12 +57,13 @@ struct FamilyEntry {
 
 inline constexpr size_t kMostFamilyName = 1024;
 
-// What the default family is called, whose name no manifest has.
+// The name of the default family, which no manifest has.
 inline constexpr char kDefaultFamilyName[] = "default";
 
 inline uint64_t IdOf(const FamilyEntry& family) { return family.id; }
 
-// A deletion of a range that may hide something in tables or files. Its number is given out once, as that of a table.
+// A deletion of a range that may hide something in tables or files. The number is given out once, as the number of a
+// table is.
 struct RangePlace {
   uint64_t id = 0;
   RangeDeletion range;
@@ -131,7 +132,7 @@ struct VersionEdit {
   bool DecodeKept(uint8_t field, Slice* input);
 };
 
-// No id is above: they are drawn one by one, so what was read has room for all that are drawn after it.
+// The largest id that may be read from a manifest. Ids are drawn one by one, so the numbers above suffice for ever.
 inline constexpr uint64_t kMostId = UINT64_MAX / 2;
 
 struct ManifestState {
@@ -147,15 +148,15 @@ struct ManifestState {
   std::map<uint64_t, SavepointEntry> savepoints;
   std::map<uint64_t, KeptChunk> kept;
 
-  // Whether there is or was a column family, so that what begins like a key of one is one.
+  // Whether there is or was a column family. If so, a key that begins like a family's key is one.
   bool has_families() const { return next_family > 1; }
 
   // Takes one step. Corruption, if the edit removes what is not there, or names a family as another one or under an id
   // that it cannot have: then nothing has changed.
   Status Apply(const VersionEdit& edit);
 
-  // The two halves of it. What may fail comes first: *fresh gets what the edit adds, and this state stays as it is.
-  // Then Commit moves that in; it needs no memory, and its time is that of what the edit changes.
+  // The two halves of it. Prepare may fail: *fresh gets the additions of the edit, and this state stays as it is. Then
+  // Commit moves them in; it needs no memory, and its time grows with the edit alone.
   Status Prepare(const VersionEdit& edit, ManifestState* fresh) const;
   void Commit(const VersionEdit& edit, ManifestState* fresh) noexcept;
 

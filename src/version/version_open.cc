@@ -44,8 +44,8 @@ Status VersionSet::CreateFor(const VersionEdit& state) {
   return BuildCurrent();
 }
 
-// The order is that of trust: the comparator before any key is compared, space before what lies in it is read. Whatever
-// is wrong refuses the open.
+// The order is that of trust: the comparator before any key is compared, space before what lies in it is read. Any
+// problem refuses the open.
 Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   CHECK(current_ == nullptr && chunks->empty());
   Status s = manifest_.Recover();
@@ -74,7 +74,8 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   return s.ok() ? BuildCurrent() : s;
 }
 
-// What the current state has of all that was opened. The accounts are of it alone.
+// Takes the tables and files of the current state from everything that was opened. The accounts are of the current
+// state alone.
 void VersionSet::TakeUp(const StateOpener& opener) {
   CHECK(tables_.empty() && files_.empty());
   for (const auto& [number, place] : manifest_.state().tables) {
@@ -120,8 +121,9 @@ Status VersionSet::OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const
   return Status::OK();
 }
 
-// Tables say of their payload more than a log does, so those of all states come first; then what is kept of chunks,
-// which is all of them. Savepoints have parts: the newest first, which has at least as many bytes as those before it.
+// A table knows more about its payload than a log chunk does, so the tables of all states are opened first. Kept chunks
+// come next, because they need the whole chunk. Savepoints need a part of a chunk, and the newest is first, because it
+// needs at least as many bytes as an older one.
 Status VersionSet::OpenSavepoints(StateOpener* opener) {
   CHECK(savepoints_.empty() && current_ == nullptr);
   const std::map<uint64_t, SavepointEntry>& entries = manifest_.state().savepoints;

@@ -16,8 +16,8 @@ namespace miodb {
 
 namespace {
 
-// Has each item put where it is placed, which is one of known or of fresh. What leaves its place goes first, since what
-// comes may overlap it.
+// Puts each item, from known or from fresh, into its place. Items that leave a place are removed first, since items
+// that come may overlap them.
 template <typename Items, typename Place, typename Remove, typename Add>
 void PlaceAll(const std::vector<uint64_t>& removed, const std::vector<Place>& places, const Items& known,
               const Items& fresh, Remove remove, Add add) {
@@ -92,7 +92,7 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
   CHECK(current_ != nullptr);
   if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
-  // What was flushed belongs to a savepoint, also if it was written after the look at the log.
+  // Flushed writes belong to a savepoint, also if they were written after the look at the log.
   for (SavepointEntry& entry : edit.savepoints) {
     entry.sequence = std::max(entry.sequence, manifest_.state().flushed_sequence);
   }
@@ -124,8 +124,8 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
   return s;
 }
 
-// What needs memory, before the edit is durable. An edit of log chunks alone, the most frequent one, leaves the version
-// as it is.
+// Does everything that needs memory, before the edit is durable. An edit of log chunks alone, the most frequent kind,
+// leaves the version as it is.
 void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& added,
                          const std::vector<SstRef>& added_files, Next* next) const {
   CHECK_LE(added.size(), edit.tables.size());
@@ -187,7 +187,7 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   CHECK(next->tables.empty() && next->files.empty());
   for (const uint64_t number : edit.removed_tables) {
     const auto table = tables_.find(number);
-    // Its magic number goes with its last reader, so that no search finds a table that is dropped.
+    // The magic number goes with the table's last reader, so that no search finds a dropped table.
     CHECK(table != tables_.end());
     Leave(*table->second);
     if (!IsSaved(table->second)) table->second->index()->MarkDropped();
@@ -210,16 +210,16 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   CHECK_EQ(files_.size(), manifest_.state().files.size());
 }
 
-// Of what the current version has: a table or file has been there without a break since it came, so if any savepoint
-// has it the newest one has.
+// For items of the current version: a table or file has been there without a break since it came, so if any savepoint
+// has it, the newest savepoint has it.
 template <typename Item>
 bool VersionSet::IsSaved(const Item& item) const {
   if (savepoints_.empty() || MIODB_MUTATED(kSavedTablesDropped)) return false;
   return Has(order_, *savepoints_.rbegin()->second->version, item);
 }
 
-// What neither the current version nor a savepoint has any more goes with its last reader. For the same reason as above
-// the savepoints before and behind this one are enough to look at.
+// Tables and files that neither the current version nor a savepoint has any more go with their last reader. For the
+// same reason as above it is enough to look at the savepoints before and behind this one.
 void VersionSet::ForgetSavepoint(uint64_t id) noexcept {
   const auto it = savepoints_.find(id);
   CHECK(it != savepoints_.end());
@@ -276,7 +276,7 @@ bool VersionSet::BufferEmpty() const {
 void VersionSet::Check() const {
   CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   CHECK_EQ(FindDisorder(order_, *current_), "");
-  // What edits made of version after version is what the manifest's state says, made at once.
+  // The version that edits made step by step has to equal the version that the manifest's state gives at once.
   CHECK(SameVersion(*current_, *MakeVersion(Shape(), manifest_.state(), tables_, files_)));
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());

@@ -4,7 +4,8 @@
 //
 //   1 Make what it adds, and the version after it, which shares all that stays with the current one.
 //   2 Make the edit durable in the manifest.
-//   3 Move in what was made: the accounts, then the version. This needs no memory, so that what is durable is current.
+//   3 Move in what was made: the accounts, then the version. The step needs no memory, so every durable edit becomes
+//     current.
 //
 // An edit that fails before step 3 leaves everything as it was. The time of each step is that of what the edit changes,
 // however many tables there are; but see Manifest::Append.
@@ -121,8 +122,8 @@ class VersionSet {
   // Sum over all tables of the payload extents that they refer to.
   uint64_t payload_references() const { return payload_references_; }
 
-  // That the current version is in order and is the one that the manifest's state says, and that the accounts are those
-  // of a recount. Takes as long as there are tables.
+  // Checks that the current version is in order and equals the manifest's state, and that a recount gives the accounts.
+  // Takes as long as there are tables.
   void Check() const;
 
  private:
@@ -132,7 +133,7 @@ class VersionSet {
     uint64_t tables = 0;
   };
 
-  // What an edit leads to, ready to be moved in.
+  // The result of an edit, ready to be moved in.
   struct Next {
     VersionRef version;
     TableMap tables;                   // added

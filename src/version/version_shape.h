@@ -15,7 +15,7 @@
 
 namespace miodb {
 
-// What the versions of a database have in common.
+// Properties that all versions of a database share.
 struct VersionShape {
   KeyOrder order;
   int num_levels = 0;       // with the repository
