@@ -1,5 +1,5 @@
-// The flush: one walk over the memtable in key order. What it stores is the index; records are read for their
-// keys and, with the log on, never copied.
+// The flush: one walk over the memtable in key order. The flush stores an index; records are read for their keys and,
+// with the log on, never copied.
 
 #include "compaction/flush.h"
 
@@ -21,9 +21,9 @@ namespace {
 // is looked at first.
 class PayloadMap {
  public:
-  // Copies what is in DRAM into the pool. Of what is there, writes without sync have left records that are not durable;
-  // the fence at the end of the flush covers them. Chunks are cut to what is used, and the tails stay taken: until the
-  // edit of this flush is durable, the manifest names the chunks at their full size.
+  // Copies what is in DRAM into the pool. Records in the pool that writes without sync left may not be durable; the
+  // fence at the end of the flush covers them. Chunks are cut to what is used, and the tails stay taken: until the edit
+  // of this flush is durable, the manifest names the chunks at their full size.
   void Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
     for (const auto& chunk : segment.chunks) {
       if (chunk->used == 0) continue;
@@ -46,7 +46,7 @@ class PayloadMap {
     for (size_t i = 1; i < pieces_.size(); i++) CHECK(pieces_[i - 1].end <= pieces_[i].begin);
   }
 
-  // Of the record at p.
+  // The reference to the record at p.
   PmRef RefOf(const char* p, uint64_t size) {
     CHECK_LT(last_, pieces_.size());
     if (p < pieces_[last_].begin || p >= pieces_[last_].end) {
@@ -140,8 +140,8 @@ class EntryWriter {
   uint64_t kept_ = 0;
 };
 
-// Whether the entry comes behind the one before it. Its key lies where the log is: in bytes of a medium. Of one key the
-// newer version comes first.
+// Whether the entry comes behind the one before it. The key of an entry lies in the log, in bytes of a medium. Versions
+// of the same key come newest first.
 bool InOrder(const KeyOrder& order, const BLinkTree::Entry& before, const BLinkTree::Entry& entry) {
   const int c = order.Compare(BLinkTree::KeyOf(&before), BLinkTree::KeyOf(&entry));
   return c < 0 || (c == 0 && TagSequence(before.tag) > TagSequence(entry.tag));
@@ -195,7 +195,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
       if (verdict == RangeVerdict::kGone) continue;
       if (verdict == RangeVerdict::kKept) sink.LimitRangesApplied(range->OldestAbove(sequence) - 1);
     }
-    // What has expired is kept as it is: what it hides may lie deeper.
+    // An expired record is kept as it is, because a record that it hides may lie deeper.
     Status s = writer.Take(*from, judge.Judge(TagType(from->tag), sequence, false));
     if (s.ok() && kChecksContracts && judge.violated()) s = PutTwice(pool->path());
     if (!s.ok()) return s;

@@ -3,8 +3,8 @@
 //   1 With the log off: take an extent per DRAM chunk and copy each in one piece. With the log on the payload is in
 //     the pool already.
 //   2 Walk the memtable in key order, drop versions that nobody sees, those that its deletions of ranges hide among
-//     them, stream the packed index out. One table, unless
-//     free space is too scattered for its index.
+//     them, stream the packed index out. The result is a single table, unless free space is too scattered for its
+//     index.
 //   3 Fence. The caller then writes one manifest edit: tables added as a run, log chunks retired. After it the unused
 //     tails of the chunks, trimmed here, may be let go (Extent::ReleaseTrimmed).
 //

@@ -1,4 +1,4 @@
-// One merge of runs, cluster by cluster. A cluster is merged by a heap of cursors over the indexes; records are touched
+// A merge of runs, cluster by cluster. A cluster is merged by a heap of cursors over the indexes; records are touched
 // only where heads and prefixes do not decide, where a snapshot needs sequences, and where the policy wants a copy.
 
 #include "compaction/merge.h"
@@ -28,8 +28,8 @@ struct Cluster {
   size_t table_count = 0;
 };
 
-// One pass over all tables by their smallest key: a table that begins behind the end of the cluster so far begins the
-// next. The sort is stable, so the tables of a run stay in their order.
+// A single pass goes over all tables by their smallest key: a table that begins behind the end of the cluster so far
+// begins the next. The sort is stable, so the tables of a run stay in their order.
 std::vector<Cluster> FindClusters(const MergeRequest& request) {
   struct Item {
     size_t input;
@@ -274,7 +274,7 @@ class ClusterMerge {
     return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
   }
 
-  // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
+  // A dropped entry counts as the entry before, too, because it hides the next version of its key all the same.
   void Passed(const IndexCursor& cursor) {
     DCHECK(cursor.Valid());
     last_ = cursor.entry();

@@ -57,7 +57,7 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
   return s;
 }
 
-// What still waits has met nothing: a single deletion stays, and operands have no base among the inputs.
+// Records that still wait have met nothing: a single deletion stays, and operands have no base among the inputs.
 Status MergeOutput::NewKey() {
   Status s = waiting_ == Waiting::kOperands ? EndOperands(bottom_) : EmitWaiting();
   CHECK(!s.ok() || held_.empty());
@@ -74,7 +74,8 @@ Status MergeOutput::EndOperands(bool whole) {
   return EmitWaiting();
 }
 
-// As they came, the newest first: so they are read as before.
+// Emits the waiting records in the order in which they came, the newest first, so that reads find what they found
+// before.
 Status MergeOutput::EmitWaiting() {
   CHECK(waiting_ != Waiting::kSingleDeletion || held_.size() == 1);
   Status s;
@@ -104,8 +105,8 @@ Status MergeOutput::ReadOperands(const Version* base, Operands* operands, Record
   return s;
 }
 
-// One record instead of those that wait, and of their base if it was met. A partial fold of one operand that the
-// operator does not ask for reads nothing.
+// Emits a single record instead of the waiting operands, and of their base if it was met. If the operator does not ask
+// for partial folds of a lone operand, such a fold reads nothing.
 Status MergeOutput::Fold(const Version* base, bool partially) {
   CHECK(!held_.empty() && folds_);
   CHECK(base == nullptr || !partially);
@@ -191,10 +192,10 @@ Status MergeOutput::Emit(const Version& version) {
   }
   s = sink_->MakeRoom(key_added_);
   if (!s.ok()) return s;
-  // Of a record that is not read its table's oldest sequence is the bound.
+  // If the record is not read, the oldest sequence of its table is the bound.
   uint64_t oldest = version.table->oldest_sequence();
   if (copies) {
-    // What the limit would settle anyway counts as lazy copy, in a marked extent or not.
+    // A record that the limit would settle anyway counts as lazy copy, in a marked extent or not.
     const bool evacuated = extent->kind() != ExtentKind::kLog || entry.word.size() > request_.settle_limit;
     if (action == Action::kReplace) {
       const RecordView& other = filter_.replacement();
@@ -203,7 +204,7 @@ Status MergeOutput::Emit(const Version& version) {
       copier_->Copy(record, evacuated, &entry.word);
     }
     entry.SetKey(record.key);
-    // A record that was folded is as old as its oldest part, which it does not say.
+    // A folded record is as old as its oldest part, but the record does not say how old that is.
     if (request_.merge_operator == nullptr) oldest = record.sequence();
   }
   sink_->Add(entry, oldest, entry.word.type() == kTypeExpiringValue ? version.expiry : ExpiryRange());

@@ -1,10 +1,10 @@
-// What the merge of a cluster puts out: entries that were judged, one after the other, into tables. Some wait for what
+// The output of the merge of a cluster: entries that were judged, one after the other, into tables. Some wait for what
 // comes behind them: a single deletion for its put, and operands that are to be folded for their base.
 //
 // Folding: operands of a key that no snapshot tells apart become one record in the extents for copies, of the newest
 // one's sequence: a value if their base is met, or if nothing older can have the key; else an operand, if the operator
-// makes one. Records that are copied, and those that were folded, are the compaction filter's to judge. What cannot be
-// folded goes out as it was; so do operands over a value that will expire, which they outlive.
+// makes one. Records that are copied, and those that were folded, are the compaction filter's to judge. Operands that
+// cannot be folded go out as they were; so do operands over a value that will expire, because they outlive it.
 //
 // Threads: one. Durable after the fence at the end of the merge.
 
@@ -39,7 +39,7 @@ class MergeOutput {
   // The next version of the present key, and the verdict on it. apart: a snapshot sees it, and not the one before it.
   Status Take(const Version& version, VersionJudge::Verdict verdict, bool apart);
 
-  // What comes next is of another key, or nothing comes.
+  // Ends the current key: the next entry has another key, or there is none.
   Status NewKey();
 
  private:

@@ -60,7 +60,7 @@ struct QuietPolicy {
   // A silence of writers this long begins the settling; 0: it never does.
   uint64_t settle_after_micros = 1000 * 1000;
 
-  // That silence is doubled for each job that was given up, so often at most: a database into which somebody writes now
+  // The silence is doubled for each job that was given up, so often at most: a database into which somebody writes now
   // and then stops trying, and one that has fallen silent for good need not wait for ever.
   int most_doublings = 10;
 

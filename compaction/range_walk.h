@@ -11,7 +11,7 @@
 
 namespace miodb {
 
-// What becomes of a version, as far as deletions of ranges are concerned.
+// The fate of a version, as far as deletions of ranges are concerned.
 enum class RangeVerdict : uint8_t {
   kNone,     // it is not hidden
   kGone,     // hidden from every read
@@ -19,10 +19,9 @@ enum class RangeVerdict : uint8_t {
   kUnknown,  // its sequence has to be known
 };
 
-// Of versions in a fragment with sequences from least to most, none of which is hidden by a deletion up to applied. One
-// that is hidden and that no registered snapshot is old enough to see is gone whatever VersionJudge would say of it:
-// all below it is hidden by the same deletion, as long as that is there, and it is there as long as anything older may
-// be.
+// Judges versions in a fragment with sequences from least to most, which no deletion up to applied hides. If a deletion
+// hides them all and no registered snapshot is old enough to see them, they are gone, whatever VersionJudge would say:
+// the same deletion hides everything below them, and it stays in the manifest as long as anything older may exist.
 inline RangeVerdict JudgeRange(const RangeFragment& fragment, const VersionFilter& filter, uint64_t least,
                                uint64_t most, uint64_t applied) {
   DCHECK_LE(least, most);

@@ -17,7 +17,7 @@ namespace miodb {
 
 namespace {
 
-// Of all entries of the table at once: its sequences lie between these two.
+// Judges all entries of a table at once, by the bounds of its sequences.
 RangeVerdict JudgeTable(const RangeFragment& fragment, const VersionFilter& filter, const PMTable& table) {
   return JudgeRange(fragment, filter, table.min_sequence(), table.max_sequence(), table.ranges_applied());
 }
@@ -99,9 +99,9 @@ bool MayDropRanges(const RangeSet& ranges, const VersionFilter& filter, const PM
   return false;
 }
 
-// Busy tables count as staying, so that no deletion is forgotten too soon. One that is newer than some snapshot stays,
-// as a tombstone does: whoever holds the snapshot may ask whether a key has changed since (src/db/unchanged.cc), and
-// what it hid may have gone already.
+// Busy tables count as staying, so that no deletion is forgotten too soon. A deletion that is newer than some snapshot
+// stays, as a tombstone does: the holder of the snapshot may ask whether a key has changed since (src/db/unchanged.cc),
+// and records that the deletion hid may have gone already.
 RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std::vector<uint64_t>& snapshots,
                         const std::function<bool(const Run& run, const PMTable& table)>& is_busy) {
   CHECK(version.ranges != nullptr);

@@ -1,5 +1,5 @@
-// What deletions of ranges leave to be done in a version: tables of which every entry is hidden go as they are, without
-// a look at them; tables of which some may be are worth rewriting; deletions that hide nothing any more are forgotten.
+// Work that deletions of ranges leave in a version: tables whose entries are all hidden go unread; tables with some
+// hidden entries are worth rewriting; deletions that hide nothing any more are forgotten.
 //
 // Pure functions. Threads: any.
 

@@ -18,8 +18,8 @@ bool RecordCopier::Wanted(const Extent& extent, const IndexWord& word) const {
   return extent.kind() == ExtentKind::kLog && word.size() <= request_.settle_limit;
 }
 
-// Takes the next extent, with room for a record of this size at least. What the merge still needs for its indexes is
-// left free: a merge that copied until nothing was left could not finish its table, and all copies were in vain.
+// Takes the next extent, with room for a record of this size at least. Space that the merge still needs for its indexes
+// is left free: a merge that copied until nothing was left could not finish its table, and all copies were in vain.
 bool RecordCopier::TakeExtent(uint64_t size) {
   CHECK(extent_ == nullptr && request_.copy_extents.bytes > 0);
   if (extents_left_ == 0) return false;
@@ -66,7 +66,7 @@ void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* wor
   CHECK(extent_->Contains(word->ref()));
 }
 
-// Not fenced either. The record is made in DRAM, so that it is one store.
+// Not fenced either. The record is put together in DRAM and then stored in one piece.
 bool RecordCopier::Write(uint64_t tag, const Slice& key, const Slice& value, IndexWord* word) {
   if (full_) return false;
   DCHECK(IsKnownType(TagType(tag)));

@@ -1,4 +1,4 @@
-// What becomes of a record by the filter's answer:
+// The fate of a record by the filter's answer:
 //
 //   keep          it is copied as it is, with its check
 //   remove        of an operand: it is left out, and what it was to be combined with stays. Of a put: a tombstone of
@@ -18,8 +18,8 @@ namespace miodb {
 
 CompactionFilter::~CompactionFilter() = default;
 
-// What a snapshot sees stays as it is, and so does what is older: who reads through a snapshot must not see a filter at
-// work. Where there are snapshots a tombstone stays as well, since versions may be kept below it for them.
+// Records that a snapshot sees stay as they are, and so do older records: a read through a snapshot must not see a
+// filter at work. Where there are snapshots a tombstone stays as well, since versions may be kept below it for them.
 RecordFilter::Action RecordFilter::AskFilter(const RecordView& record, bool bottom) {
   DCHECK(filter_ != nullptr && IsKnownType(record.type()));
   const bool operand = record.type() == kTypeMerge;
@@ -33,8 +33,8 @@ RecordFilter::Action RecordFilter::AskFilter(const RecordView& record, bool bott
   const Slice key = order_.has_families() ? SplitFamilyKey(record.key).key : record.key;
   const Decision decision =
       filter_->Filter(level_, key, operand ? ValueKind::kOperand : ValueKind::kValue, value, &new_value_);
-  // The replacement has no place of its own until it is written. A value that is too short to have an expiry has
-  // expired, and did not come here.
+  // The replacement has no place until it is written. A value too short for an expiry counts as expired, and did not
+  // come here.
   replacement_ = RecordView();
   replacement_.key = record.key;
   switch (decision) {

@@ -37,7 +37,7 @@ class RecordFilter {
     return filter_ == nullptr ? Action::kKeep : AskFilter(record, bottom);
   }
 
-  // Until the next Ask. Its key is the record's.
+  // Valid until the next Ask. Key and record share their bytes.
   const RecordView& replacement() const { return replacement_; }
 
  private:

@@ -41,8 +41,8 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
 
 // ---- what runs
 
-// What runs is the scheduler's to say, so those fields of the input are set here whatever the owner put there. The
-// owner may have found a reason of its own to settle.
+// The scheduler knows which jobs run, so those fields of the input are set here whatever the owner put there. The owner
+// may have found a reason of its own to settle.
 std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   if (trim_ != TrimState::kIdle) return std::nullopt;
   input.busy_runs = &busy_runs_;
@@ -55,8 +55,8 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.drops_blocked = merges_ == MergeState::kAllBlocked;
   input.merges_blocked = merges_blocked();
   input.collection_blocked = collections_ == CollectionState::kBlocked;
-  // A quiet merge runs alone, and only where nothing waits for space. It drops garbage on its way, so collections come
-  // after it.
+  // A quiet merge runs alone, and only where nothing waits for space. A quiet merge drops garbage on its way, so
+  // collections come after it.
   const bool quietly = quiet_.MaySettle() && !input.settle && running_ == 0 && !flushing() && merges_may_copy();
   input.collection_blocked = input.collection_blocked || quietly;
   std::optional<MergeJob> job = PickMerge(input);
@@ -103,7 +103,7 @@ void Scheduler::Hold(const JobHold& hold) {
   settles_started_ += settles;
 }
 
-// The opposite of Hold. It needs the hold alone, because the job and its tables may be gone by then.
+// The opposite of Hold. Release needs the hold alone, because the job and its tables may be gone by then.
 void Scheduler::Release(const JobHold& hold) {
   const auto free_level = [this](int level) { CHECK_EQ(busy_levels_.erase(level), 1u); };
   CHECK_GT(running_, 0);
@@ -125,7 +125,7 @@ void Scheduler::Release(const JobHold& hold) {
   if (kChecksWhole) Check();
 }
 
-// A collection always may copy, since that is all that it does.
+// A collection may always copy, since copying is its purpose.
 JobHold Scheduler::BeginMerge(const MergeJob& job) {
   JobHold hold;
   hold.kind = job.kind;
@@ -162,7 +162,7 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
         break;
       }
       merges_.On(MergeEvent::kRetry);
-      // One that went well takes a refusal back, so that the budget grows again step by step.
+      // A collection that went well takes a refusal back, so that the budget grows again step by step.
       if (refused) {
         CollectionRefused();
       } else if (collections_ == CollectionState::kReady) {
@@ -180,8 +180,8 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
   if (kChecksWhole) Check();
 }
 
-// What other jobs freed meanwhile came too late for this one, or was held by it: it is tried again at once. Jobs that
-// failed freed nothing: with them two would keep each other going for ever.
+// Space that other jobs freed meanwhile came too late for this job, or the job held it: so the job is tried again at
+// once. Jobs that failed freed nothing: with them two would keep each other going for ever.
 void Scheduler::NoSpace(const JobHold& hold) {
   CHECK(!hold.is_drain);
   CHECK_LE(hold.installed, installed_);
@@ -195,7 +195,7 @@ void Scheduler::NoSpace(const JobHold& hold) {
   }
 }
 
-// It is tried again with fewer extents, the emptiest: a small copy may free a lot.
+// The collection is tried again with fewer extents, the emptiest: a small copy may free a lot.
 void Scheduler::CollectionRefused() {
   refusals_ = std::min(refusals_ + 1, policy_.collection_attempts + 1);
   CHECK_GT(refusals_, 0);
@@ -217,12 +217,12 @@ void Scheduler::EndFlush(Outcome outcome) {
 
 // ---- garbage
 
-// What is garbage soon costs nothing to collect later, so while writers are busy and space is plentiful more of it is
-// borne: collecting a random load of every key once moves a third of the data at 125 % all the time, a seventh at its
-// end.
+// Extents that will soon be garbage cost nothing to collect later, so while writers are busy and space is plentiful
+// more garbage is borne: collecting a random load of every key once moves a third of the data at 125 % all the time, a
+// seventh at its end.
 //
-// The marks are made anew after every job, never added to: what is marked has to fit into the space that is free now.
-// Copies that stop half-way, in key order, leave a part of every extent behind and free none.
+// The marks are made anew after every job, never added to: the records of marked extents have to fit into the space
+// that is free now. Copies that stop half-way, in key order, leave a part of every extent behind and free none.
 std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t now_micros) const {
   if (marks_are_fresh()) return std::nullopt;
   const bool pressed = full() || SpaceIsShort(f, policy_);
@@ -258,7 +258,7 @@ bool Scheduler::BeginMarks(bool marked) {
   return !marked || running_ == drains_;
 }
 
-// Whoever settles wants garbage gone now, whatever writers do.
+// A settle wants garbage gone now, whatever writers do.
 bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
   return !settling() && quiet_.SilentMicros(now_micros) < policy_.busy_micros;
 }

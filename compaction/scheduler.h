@@ -5,11 +5,11 @@
 // No pool, no lock and no clock are inside: space and time are arguments. A query is const and changes nothing; what
 // changes the scheduler says what has happened.
 //
-// Threads: none of its own; one lock of the owner's guards all of it.
+// Threads: the scheduler has no thread and no lock; calls are made under a lock of the owner.
 //
-// What waits for space is tried again when some may have come: after every job that was installed (collections that are
-// blocked: after every one that is no collection), a flush, another region, or because somebody asks (Retry). A blocked
-// state has no other way out, and none lacks these.
+// Work that waits for space is tried again when space may have come: after every installed job (blocked collections:
+// after every job that is no collection), after a flush, with another region, or because somebody asks (Retry). Each
+// blocked state has these ways out, and no other.
 
 #ifndef MIODB_COMPACTION_SCHEDULER_H_
 #define MIODB_COMPACTION_SCHEDULER_H_
@@ -27,7 +27,7 @@
 
 namespace miodb {
 
-// How a job ended. Whatever failed with another error than NoSpace is kFailed; the owner knows what to do about that.
+// How a job ended. A job that failed with another error than NoSpace is kFailed; the owner decides about that.
 // kGivenUp: it was stopped, by a write that it had to give way to or by the close.
 enum class Outcome { kInstalled, kNoSpace, kFailed, kGivenUp };
 inline Outcome OutcomeOf(const Status& s) {
@@ -75,7 +75,7 @@ inline constexpr std::array<Move<CollectionState, CollectionEvent>, 6> kCollecti
 }};
 static_assert(IsDeterministic(kCollectionMoves) && AllComeBack(kCollectionMoves));
 
-// One memtable is flushed at a time. A flush that found no space waits for some.
+// A single memtable is flushed at a time. A flush that found no space waits for some.
 enum class FlushState { kIdle, kRunning, kBlocked };
 enum class FlushEvent { kBegin, kEnd, kNoSpace, kRetry };
 
@@ -101,13 +101,13 @@ inline constexpr std::array<Move<SpaceState, SpaceEvent>, 4> kSpaceMoves = {{
 }};
 static_assert(IsDeterministic(kSpaceMoves) && AllComeBack(kSpaceMoves));
 
-// What jobs have: inputs of merges, or tables of the repository in jobs that take only some of it.
+// Holdings of jobs: inputs of merges, or tables of the repository in jobs that take only some of it.
 enum class Busy : uint8_t { kRuns, kTables };
 
 // Whether tables are being dropped without a job for them.
 enum class TrimState : uint8_t { kIdle, kRunning };
 
-// What a running merge or drain holds, so that the scheduler gets it back when the job itself is gone.
+// The holdings of a running merge or drain, so that the scheduler gets them back when the job itself is gone.
 struct JobHold {
   MergeKind kind = MergeKind::kZeroCopy;
   bool is_drain = false;
@@ -135,10 +135,10 @@ struct SpaceFigures {
   int amplification = 125;      // payload in percent of live that is borne
   bool buffer_is_empty = true;  // all tables are in the repository
 
-  // Of the pool, what neither the reserve nor settled data takes: it is for the log, the buffer and garbage.
+  // The part of the pool that neither the reserve nor settled data takes: it is for the log, the buffer and garbage.
   uint64_t Slack() const { return capacity - std::min(capacity, reserve + settled); }
 
-  // What writers may use up; and what of it they may not while jobs copy.
+  // Left: space that writers may use up. Held: the part of it that they may not use while jobs copy.
   uint64_t Left() const { return free - std::min(free, reserve); }
   uint64_t Held() const { return std::min(Left(), index_reserve + copies - std::min(index_reserve + copies, reserve)); }
 };
@@ -156,7 +156,8 @@ struct SchedulePolicy {
   // Writers are busy for so long after a write that was seen.
   uint64_t busy_micros = 1000 * 1000;
 
-  // Space is plentiful while more than one such part of the pool is free. What nobody waits for leaves it so.
+  // Space is plentiful while more than one such part of the pool is free. Work that nobody waits for leaves space
+  // plentiful.
   uint64_t plenty_share = 3;
 
   // Space is short when less than one such part of the slack, or less than so many chunks of the log, is free above the
@@ -178,7 +179,7 @@ struct SchedulePolicy {
   uint64_t short_start_percent = 106;
   uint64_t short_goal_percent = 103;
 
-  // What a database does by itself once writers are quiet.
+  // Rules for work that a database does by itself once writers are quiet.
   QuietPolicy quiet;
 };
 
@@ -250,7 +251,7 @@ class Scheduler {
 
   // ---- space for the log
 
-  // An attempt to get space begins. What frees some from now on makes its result out of date.
+  // An attempt to get space begins. Space that comes free from now on makes the result of the attempt out of date.
   void LookForSpace() { looked_at_ = attempts_; }
   void FoundSpace(bool found) { space_.On(found ? SpaceEvent::kFound : SpaceEvent::kRefused); }
   bool full() const { return space_ == SpaceState::kFull; }
@@ -303,7 +304,7 @@ class Scheduler {
 
   int running() const { return running_; }  // merges and drains
 
-  // What must hold at any time.
+  // Checks the invariants.
   void Check() const;
 
  private:

@@ -1,5 +1,5 @@
-// A job of the SSD tier as one merging iterator over its inputs and one writer of files. What was read is verified by
-// the iterators; here the order is, so that no damage of an input can make a file that is not sorted.
+// A job of the SSD tier as one merging iterator over its inputs and one writer of files. The iterators verify the bytes
+// that they read. Here the order is verified, so that no damage of an input can make a file that is not sorted.
 
 #include "compaction/ssd_merge.h"
 

@@ -1,6 +1,6 @@
 // The work of the SSD tier: partitions of the repository, or files of a level, merged into files of the level below.
 //
-//   1 Walk all inputs side by side in key order, newest version of a key first. Whatever is read is verified.
+//   1 Walk all inputs side by side in key order, newest version of a key first. Every record that is read is verified.
 //   2 Drop versions that no read can need, what deletions of ranges hide, and tombstones with nothing older below. Fold
 //   operands of a key, as
 //     merge_output.h says.

@@ -13,8 +13,8 @@ namespace miodb {
 
 namespace {
 
-// Of so many partitions or files that may be moved the best is taken, so that a look takes no longer where there are
-// more. Small databases have fewer.
+// The picker takes the best of so many partitions or files that may be moved, so that a look takes no longer where
+// there are more. Small databases have fewer.
 constexpr size_t kMostCandidates = 1024;
 
 // Something that may be moved, and what overlaps it in the output level. The slices are the version's.
@@ -84,14 +84,14 @@ void Complete(const SsdPickerInput& input, Candidate* c) {
   CHECK_LE(c->lower + c->lower_count, below.size());
 }
 
-// Bytes to rewrite for each byte moved. Of drains that are to shorten the log, the age of the partition.
+// Bytes to rewrite for each byte moved. For drains that are to shorten the log, the age of the partition.
 double Cost(const SsdPickerInput& input, const Candidate& c) {
   if (c.table != nullptr && input.oldest_first) return static_cast<double>((*c.table)->oldest_sequence());
   return static_cast<double>(c.rewritten) / static_cast<double>(std::max<uint64_t>(c.moved, 1));
 }
 
-// Whether a table or file is one of those that are to be purged. Tombstones that hide something below go down to it;
-// those that hide nothing are dropped where they are (PurgeRequest::rewrite).
+// Whether the purge wants this table or file. Tombstones that hide something below go down; tombstones that hide
+// nothing are dropped where they are (PurgeRequest::rewrite).
 bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones, const ExpiryRange& expiry,
               const Slice& smallest, const Slice& largest) {
   const PurgeRequest& purge = *input.purge;
@@ -133,7 +133,7 @@ class Choice {
     best_ = c;
   }
 
-  // Whether there were so many that the best of them is good enough.
+  // Whether the picker has seen enough candidates: the best of them is good enough.
   bool IsFull() const { return offered_ >= kMostCandidates; }
 
   // Lists of references are made for the one that was chosen, in the order of the level.
@@ -209,8 +209,8 @@ std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, 
 }
 
 // A file goes as a whole if all of it has expired and no file of a deeper level has keys in its range. The deepest come
-// first: then what lies above may have nothing left that it hides. One at a time, since each holds its range only for
-// an edit.
+// first: then what lies above may have nothing left that it hides. Files go one at a time, since each holds its range
+// only for an edit.
 std::optional<SsdJob> PickExpired(const SsdPickerInput& input) {
   const SsdLevels& ssd = *input.version->ssd;
   for (size_t level = ssd.levels.size(); level-- > 0;) {
@@ -310,7 +310,7 @@ std::optional<SsdJob> PickPurge(const SsdPickerInput& input) {
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input) {
   if (input.version->ssd == nullptr) return std::nullopt;
   CHECK(input.running != nullptr);
-  // What costs nothing, then room in the pool, because writers wait for that.
+  // Work that costs nothing comes first, then room in the pool, because writers wait for room.
   std::optional<SsdJob> job = PickExpired(input);
   if (!job.has_value() && input.purge_first) job = PickPurge(input);
   if (!job.has_value() && input.drain) job = PickDrain(input, false);

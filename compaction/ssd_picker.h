@@ -1,9 +1,9 @@
-// Which work of the SSD tier to do next: pure functions of a version and of what is running.
+// Picks the next work of the SSD tier: pure functions of a version and of the running jobs.
 //
 // A drain moves a partition of the repository, whole, into the first SSD level, merged with the files there that
-// overlap. A compaction moves a file of one SSD level into the next, in the same way. Of several candidates the one is
-// taken that has least to rewrite for what it moves. A rewrite frees one file of its tombstones where it is. A file of
-// which everything has expired goes by itself.
+// overlap. A compaction moves a file of one SSD level into the next, in the same way. If there are several candidates,
+// the picker takes the candidate with the fewest bytes to rewrite for each byte moved. A rewrite frees one file of its
+// tombstones where it is. A file of which everything has expired goes by itself.
 
 #ifndef MIODB_COMPACTION_SSD_PICKER_H_
 #define MIODB_COMPACTION_SSD_PICKER_H_
@@ -18,7 +18,7 @@
 
 namespace miodb {
 
-// What a job holds: no other job may touch files of these levels in this range of keys.
+// The range of a job: no other job may touch files of these levels in this range of keys.
 struct SsdRange {
   int first_level;  // SSD levels first_level and first_level + 1; a drain's is -1
   std::string smallest;
@@ -51,8 +51,9 @@ const char* SsdJobName(const SsdJob& job);
 
 constexpr uint64_t kAnyNumber = UINT64_MAX;
 
-// Tombstones of one level in a range of keys are to go down, or to be dropped if they hide nothing. What has a number
-// that is not before the request's is left out: so it comes to an end whatever is written meanwhile.
+// Tombstones of one level in a range of keys are to go down, or to be dropped if they hide nothing. Tables and files
+// with a number that is not below the request's are left out, so the request comes to an end whatever is written
+// meanwhile.
 struct PurgeRequest {
   const Slice* begin = nullptr;  // null: from the first key
   const Slice* end = nullptr;    // null: to the last
@@ -83,7 +84,7 @@ std::vector<uint64_t> AutomaticLevelLimits(uint64_t pool_budget, uint64_t ssd_by
 
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input);
 
-// What must hold of a job that was picked: its range is free and holds all that it takes, of neighbouring levels.
+// Checks a job that was picked: its range is free and holds all inputs, of neighbouring levels.
 void CheckJob(const SsdPickerInput& input, const SsdJob& job);
 
 // The part of it that only input.purge asks for.

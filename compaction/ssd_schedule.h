@@ -1,7 +1,7 @@
 // SsdSchedule: which ranges of keys jobs of the SSD tier hold, which are damaged, whose turn is next, and how long the
 // tier pauses after a failure.
 //
-// No lock and no clock are inside. Threads: none of its own; one lock of the owner's guards all of it.
+// No lock and no clock are inside. Threads: the schedule has no thread; calls are made under a lock of the owner.
 
 #ifndef MIODB_COMPACTION_SSD_SCHEDULE_H_
 #define MIODB_COMPACTION_SSD_SCHEDULE_H_
@@ -32,7 +32,7 @@ class SsdSchedule {
   SsdSchedule(const SsdSchedule&) = delete;
   SsdSchedule& operator=(const SsdSchedule&) = delete;
 
-  // What runs, and whose turn it is, for the picker.
+  // Gives the picker the running jobs, and whether a purge is next.
   void Fill(SsdPickerInput* input) const {
     input->running = &held_;
     input->purge_first = purge_first_;
@@ -43,13 +43,13 @@ class SsdSchedule {
   // A job with this range runs from now on, until End.
   void Begin(const SsdRange& range);
 
-  // damaged: the job met damage in its inputs. Its range stays held until the next open, and the others go on.
+  // damaged: the job met damage in its inputs. The range stays held until the next open, and other jobs go on.
   void End(const SsdRange& range, Outcome outcome, bool damaged, uint64_t now_micros);
 
   int running() const { return running_; }
   const std::vector<SsdRange>& damaged() const { return damaged_; }
 
-  // What must hold at any time.
+  // Checks the invariants.
   void Check() const;
 
  private:

@@ -1,4 +1,4 @@
-// Which versions of a key a flush or merge keeps.
+// Decides which versions of a key a flush or merge keeps.
 //
 // A version is visible to some read if it is the newest of its key, or if a registered snapshot lies in
 // [its sequence, the next newer version's sequence). Reads without a snapshot see the newest version of the tables
@@ -85,8 +85,8 @@ class VersionJudge {
     newer_.sequence = sequence;
   }
 
-  // Of the next older version of the key. sequence: 0 if it is not known, which does without snapshots, and for a key's
-  // newest version that is no tombstone and has not expired. bottom: nothing older than the inputs has the key.
+  // Judges the next older version of the key. sequence: 0 if it is not known, which does without snapshots, and for a
+  // key's newest version that is no tombstone and has not expired. bottom: nothing older than the inputs has the key.
   Verdict Judge(ValueType type, uint64_t sequence, bool bottom, Life life = Life::kGoesOn) {
     DCHECK(IsKnownType(type));
     DCHECK(life == Life::kGoesOn || type == kTypeExpiringValue);
@@ -139,7 +139,8 @@ class VersionJudge {
     uint64_t sequence = 0;
   };
 
-  // Of a put that has gone with its single deletion, an older one that no snapshot tells apart from it. It goes too.
+  // Whether this is a second put behind a put that has gone with its single deletion, and no snapshot tells the two
+  // apart. Then the second put goes too.
   bool IsSecondPut(ValueType type, uint64_t sequence) {
     DCHECK(has_pair_ && once_);
     const bool second = IsPut(type) && !filter_->VisibleBelow(sequence, pair_sequence_);

@@ -1,5 +1,5 @@
-// Figures of headers decide; no record and no leaf is read. Whatever is not known for certain errs on the side of
-// keeping: a tombstone that could have gone costs a little, and one that went too early brings a key back.
+// Figures of headers decide; no record and no leaf is read. In doubt a table is kept: a tombstone that could have gone
+// costs a little, and one that went too early brings a key back.
 
 #include "compaction/whole_tables.h"
 
@@ -58,7 +58,7 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   return false;
 }
 
-// What has expired is a tombstone, and so a table of nothing else may go where its last tombstone may. A table with
+// An expired value is a tombstone, and so a table of nothing else may go where its last tombstone may. A table with
 // something newer than a snapshot is left to the job that drops tables and says so (Tree::GoesUnread).
 bool IsGone(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);

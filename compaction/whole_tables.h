@@ -1,4 +1,4 @@
-// What a merge decides about a table as a whole, by its header and its place among the others.
+// Decisions of a merge about whole tables, by header and place among the other tables.
 //
 // Threads: any; nothing is changed.
 
@@ -17,8 +17,8 @@ bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& l
 // wants records of it copied.
 bool NeedsRewrite(const MergeRequest& request, const PMTable& table);
 
-// Whether a table that overlaps no other has expired as a whole and hides nothing: it goes unread. What of a snapshot's
-// it has is gone for that snapshot too.
+// Whether a table that overlaps no other has expired as a whole and hides nothing: it goes unread. Snapshots lose the
+// expired records of the table, too.
 bool IsGone(const MergeRequest& request, const PMTable& table);
 
 }  // namespace miodb

@@ -98,7 +98,7 @@ bool IndexCursor::ReadRecord(RecordView* record) {
 // look alike.
 bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order) {
   DCHECK(a.Sound() && b.Sound());
-  // Both are padded with zeros to what is known: a complete key is known for ever.
+  // The two keys are padded with zeros up to their known bytes: a complete key is known for ever.
   const size_t a_known = a.complete ? kMaxKnownBytes : a.known_size;
   const size_t b_known = b.complete ? kMaxKnownBytes : b.known_size;
   *order = memcmp(a.known, b.known, std::min(a_known, b_known));

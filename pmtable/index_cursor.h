@@ -22,7 +22,7 @@ class IndexCursor {
   bool Valid() const { return valid_; }
   void Next();  // REQUIRES: Valid()
 
-  // What is known of this entry without reading its record. same_key_as_last is not set.
+  // The figures of this entry that are known without reading its record. same_key_as_last is not set.
   const IndexEntry& entry() const {
     DCHECK(valid_);
     return entry_;

@@ -44,7 +44,7 @@ inline int LowerBoundHead(const uint64_t* head, int count, uint64_t value) {
   return last + (head[last] < value ? 1 : 0);
 }
 
-// Which of 64 bytes are value, as bits: byte 0 is the lowest.
+// Compares 64 bytes with value; bit i of the result is for byte i.
 inline uint64_t EqualBytes(const uint8_t* bytes, uint8_t value) {
   static_assert(kNodeFanout == 64);
   constexpr uint64_t kLowBits = 0x7f7f7f7f7f7f7f7fULL;

@@ -28,7 +28,7 @@ class PayloadBounds {
     PmRef end;
   };
 
-  // The extents, by offset. None is empty, no two overlap.
+  // The extents, by offset. No extent is empty, and no two overlap.
   void Set(std::vector<Bounds> extents) {
     bounds_ = std::move(extents);
     first_.clear();
@@ -71,8 +71,8 @@ class PayloadBounds {
   static constexpr uint64_t kSlotsPerExtent = 2;
 
   std::vector<Bounds> bounds_;  // by offset
-  // For each slot, the first extent that ends behind the slot's begin. One more for the end. An extent that reaches
-  // into a slot is this one, the next slot's or one between them.
+  // For each slot, the first extent that ends behind the slot's begin. There is an extra slot for the end. An extent
+  // that reaches into a slot is this one, the next slot's or one between them.
   std::vector<uint32_t> first_;
   PmRef begin_ = 0;
   uint64_t span_ = 0;  // bytes from the begin of the first extent to the end of the last

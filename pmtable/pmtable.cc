@@ -7,18 +7,17 @@
 #include "src/util/hash.h"
 #include "src/util/mutation.h"
 
-// What is believed of the bytes: the header, the meta block and the inner levels have checksums that an open compares;
-// a leaf and a record have theirs compared only in reads that verify, and in merges. Everything that becomes a size, a
-// count or a reference is checked in any case (SaneNode, PayloadBounds, ParseRecord). So damage may give a wrong
-// answer to a read that did not ask for verification, and never leads outside of the table's own extents.
+// Verification: the header, the meta block and the inner levels have checksums that an open compares; a leaf and a
+// record have theirs compared only in reads that verify, and in merges. Everything that becomes a size, a count or a
+// reference is checked in any case (SaneNode, PayloadBounds, ParseRecord). So damage may give a wrong answer to a read
+// that did not ask for verification, and never leads outside of the table's own extents.
 
 namespace miodb {
 
 namespace {
 
-// A search needs no more than this to stay inside of the node and of the table, whatever bytes are there. It is all
-// that is asked of a leaf in reads that do not verify; so such reads may be wrong after damage, but touch nothing
-// outside of the pool.
+// A search needs no more than this to stay inside of the node and of the table, whatever bytes are there. Reads that do
+// not verify ask no more of a leaf, so such reads may be wrong after damage, but touch nothing outside of the pool.
 bool SaneNode(const NodeHeader& node, int expected_count, int level) {
   return node.count == expected_count && node.prefix_size <= kMaxNodePrefix && node.level == level &&
          (node.suffix_size <= kHeadSize || node.suffix_size == kSuffixUnknown);
@@ -96,8 +95,8 @@ Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t numbe
 // with good checksums and impossible numbers is damage too, or somebody's work.
 //
 // The payload extents are claimed here, one after the other: the first table that names one makes the extent, the
-// others share it, and tables that disagree about it are Corruption. What nobody claims is free when recovery ends, so
-// a table whose meta block is not believed fails the open instead of losing its payload to the free map.
+// others share it, and tables that disagree about it are Corruption. Space that nobody claims is free when recovery
+// ends, so a table whose meta block is not believed fails the open instead of losing its payload to the free map.
 Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   const char* const base = index_->data();
   const uint64_t size = index_->size();
@@ -154,9 +153,9 @@ Status PMTable::LoadKeyRange(bool verify) {
   return order_.Compare(smallest_, largest_) <= 0 ? s : Corrupt(*this, "first key after last key");
 }
 
-// Copies the levels above 0 into DRAM, where the search of a get stays until it reaches one leaf. Their checksum is
-// one for all of them, as all are read here; leaves have one each. Every node is checked for what a search needs, so
-// FindLeaf checks nothing.
+// Copies the levels above 0 into DRAM, where the search of a get stays until it reaches one leaf. The inner levels
+// share a checksum, as all are read here; each leaf has a checksum of its own. Every node is checked for what a search
+// needs, so FindLeaf checks nothing.
 Status PMTable::LoadInner(bool verify) {
   CHECK(inner_.empty() && level_start_.empty());
   const char* const inner = index_->data() + header_.inner_offset;

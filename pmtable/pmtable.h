@@ -110,8 +110,8 @@ class PMTable {
   // The position of the first entry not before (key, sequence), or entries(). verify: check the leaf's checksum.
   Status Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const;
 
-  // The record of the entry at this position, or of this reference of this table's. Whatever the index and the record
-  // say, it lies in one of the table's payload extents, or it is Corruption. verify: check its checksum.
+  // The record of the entry at this position, or of this reference of this table's. The call is Corruption if the index
+  // and the record lead outside of the table's payload extents. verify: check its checksum.
   Status RecordAt(uint64_t position, bool verify, RecordView* record) const {
     return ReadRecord(WordAt(position).ref(), verify, record);
   }
@@ -134,8 +134,8 @@ class PMTable {
   // Whether the header of this leaf can be trusted as far as memory safety goes, and if verify its checksum too.
   Status CheckLeaf(uint64_t leaf, bool verify) const;
 
-  // Builds the filter from the leaves' hashes, if there is none yet and no leaf is damaged. One thread at a time per
-  // table.
+  // Builds the filter from the leaves' hashes, if there is none yet and no leaf is damaged. A single thread at a time
+  // builds the filter of a table.
   void BuildFilter(int bits_per_key) const;
   void SetFilter(std::unique_ptr<BloomFilter> filter) const;
   bool has_filter() const { return filter_.load(std::memory_order_acquire) != nullptr; }  // acquire: see filter_

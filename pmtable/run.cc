@@ -219,7 +219,7 @@ bool Run::MayHave(const KeyOrder& order, const LookupKey& key) const {
   return tables[i]->MayHave(key, &clock);
 }
 
-// Tables of a run do not overlap, so one of them has all versions of the key, or none has any.
+// Tables of a run do not overlap, so all versions of a key lie in a single table.
 Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
   // With one table the filter decides sooner than the key range would.
   const size_t i = tables.size() == 1 ? 0 : FindTable(order, key.key);
@@ -229,7 +229,7 @@ Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* 
   return Status::OK();
 }
 
-// Of all versions and tombstones: a run may hold several of a key.
+// The number of all versions and tombstones: a run may hold several of a key.
 uint64_t Run::entries() const {
   uint64_t sum = 0;
   for (const TableRef& table : tables) sum += table->entries();

@@ -28,7 +28,7 @@ inline uint64_t FirstTombstone(const PMTable& table) {
   return table.tombstones() > 0 ? 0 : table.expiry().first;
 }
 
-// What the pickers and the log floor look for in a part of a run. An edit copies these, so they are small.
+// Figures of a part of a run, by which the pickers and the log floor search. An edit copies these, so they are small.
 struct TableSummary {
   void Add(const TableRef& table) {
     DCHECK(table != nullptr);

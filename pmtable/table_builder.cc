@@ -18,7 +18,7 @@
 // After a crash: up to the edit an extent that nobody names, which is free space. No reader ever sees a table
 // that is being built, so the order of the stores does not matter and one fence does for all of them.
 //
-// What it takes in DRAM: the entries of one leaf, the first key of each leaf that was written, and the filter.
+// DRAM: the entries of one leaf, the first key of each leaf that was written, and the filter.
 
 namespace miodb {
 
@@ -120,9 +120,9 @@ PMTableBuilder::PMTableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint
 PMTableBuilder::~PMTableBuilder() = default;
 
 // Takes as much as there is in one piece, down to the room for one entry: where free space is scattered, the caller
-// makes several tables. What is taken here is all that the table will take, so a build never fails in its middle for
-// want of space; what is not needed goes back in Finish. Leave() is empty, because the index is what the reserve is
-// kept for.
+// makes several tables. The table takes no more space than this, so a build never fails in its middle for want of
+// space; Finish gives back the part that is not needed. Leave() is empty, because the index is what the reserve is kept
+// for.
 Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents) {
   CHECK(index_ == nullptr && entries_ == 0);
   CHECK(max_entries > 0 && max_entries <= may_come);

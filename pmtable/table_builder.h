@@ -74,13 +74,13 @@ class PMTableBuilder {
 
   uint64_t entries() const { return entries_; }
 
-  // Of the extent taken by Start.
+  // The size of the extent taken by Start.
   uint64_t index_bytes() const {
     CHECK(index_ != nullptr);
     return index_->size();
   }
 
-  // What the entries added refer to, for Finish.
+  // The references of the entries added, for Finish.
   struct Summary {
     uint64_t min_sequence = 0;
     uint64_t max_sequence = 0;

@@ -1,5 +1,5 @@
-// What the header of a table says has to hold together before anything is read by it. The checksum was good by then, so
-// what does not fit is another writer's mistake, or the header of another table.
+// The figures of a header have to agree before anything is read by them. The checksum was good by then, so a figure
+// that does not fit is another writer's mistake, or the header is another table's.
 
 #include "pmtable/table_header.h"
 

@@ -1,5 +1,5 @@
-// What a table's header has to say so that its index can be read: the same for a table that is opened and for one that
-// a checker or a repair looks at.
+// The rules for a table's header, so that its index can be read: the same for a table that is opened and for one that a
+// checker or a repair looks at.
 
 #ifndef MIODB_PMTABLE_TABLE_HEADER_H_
 #define MIODB_PMTABLE_TABLE_HEADER_H_
@@ -11,8 +11,8 @@
 
 namespace miodb {
 
-// What is wrong with a header whose checksum and version are right, in an index extent of so many bytes; empty:
-// nothing. The header comes from a medium, so nothing in it is taken on trust.
+// Returns the problem of a header whose checksum and version are right, in an index extent of so many bytes; empty if
+// there is none. The header comes from a medium, so nothing in it is taken on trust.
 std::string TableHeaderProblem(const TableHeader& header, uint64_t extent_bytes, uint64_t number, bool bytewise);
 
 }  // namespace miodb

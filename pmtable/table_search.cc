@@ -26,8 +26,8 @@
 namespace miodb {
 namespace {
 
-// The entries of the leaf that have the key's fingerprint, as bits: entry 0 is the lowest. One line has all of them.
-// Of 64 foreign fingerprints one is the same by chance in about every fourth leaf, and then a record is read for
+// The entries of the leaf that have the key's fingerprint, as bits: entry 0 is the lowest. A single cache line has all
+// of them. In about every fourth leaf a foreign fingerprint is the same by chance, and then a record is read for
 // nothing.
 inline uint64_t Matches(const PMTable& table, const LookupKey& key, uint64_t leaf) {
   const LeafNode& node = table.Leaf(leaf);
@@ -46,13 +46,13 @@ inline IndexWord FirstMatch(const PMTable& table, uint64_t leaf, uint64_t matche
   return IndexWord(bits);
 }
 
-// What to ask for of the word's record, whose length it says.
+// Bytes of the word's record to prefetch; the word has the record's length.
 inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.size(), kMostPrefetchedBytes); }
 
 }  // namespace
 
-// A binary search that reads a record at each step. It is needed where heads are equal and keys go on behind them, or
-// where heads mean nothing; node search has narrowed [low, high) to such entries before.
+// A binary search that reads a record at each step. The search is needed where heads are equal and keys go on behind
+// them, or where heads mean nothing; node search has narrowed [low, high) to such entries before.
 template <typename RefOf>
 Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
                               int* result) const {
@@ -213,8 +213,8 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
     if (s.ok() && verify) s = CheckLeaf(leaf, true);
     clock.Lap(&PerfContext::get_index);
     if (!s.ok()) return s;
-    // One of these lines will be read, and which one the fingerprints tell too late: asked for beside theirs, all are
-    // there with it.
+    // The get will read a line of these words, but the fingerprints tell too late which line. So all of them are
+    // prefetched together with the fingerprints.
     PrefetchLines(Leaf(leaf).word, sizeof(Leaf(leaf).word));
     for (uint64_t matches = Matches(*this, key, leaf); s.ok() && !*found && matches != 0; matches &= matches - 1) {
       const IndexWord word = FirstMatch(*this, leaf, matches);
