@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "benchmarks/common/flags.h"
 
@@ -24,6 +25,13 @@ struct Pareto {
   int64_t Quantile(double survival) const;
 };
 
+// A share of all values, whose sizes are alike from least to most.
+struct SizeShare {
+  double share = 0;
+  int64_t least = 0;
+  int64_t most = 0;
+};
+
 struct MixgraphConfig {
   std::string mixgraph_preset = "none";  // The service whose figures are the defaults (mixgraph_presets.h).
   // Hotness of key ranges by rank: a e^(bx) + c e^(dx). All 0: ranges are alike.
@@ -36,6 +44,7 @@ struct MixgraphConfig {
   double key_dist_a = 0;
   double key_dist_b = 0;
   Pareto value{0, 0.2615, 25.45};
+  std::vector<SizeShare> value_shares;  // Used instead of value unless empty; the shares have the sum 1.
   Pareto iter{0, 2.517, 14.236};
   double mix_get_ratio = 1;
   double mix_put_ratio = 0;

@@ -18,6 +18,17 @@ uint64_t Scatter(uint64_t rank) { return SplitMix(&rank); }
 // The one that RocksDB has. Seeding the generator costs microseconds.
 uint64_t ShippedScatter(uint64_t rank) { return std::mt19937_64(rank)(); }
 
+// The size of the value for which this share of all values is larger.
+int64_t SizeAmong(const std::vector<SizeShare>& shares, double survival) {
+  double place = 1 - survival;
+  for (const SizeShare& size : shares) {
+    if (place < size.share)
+      return size.least + static_cast<int64_t>(place / size.share * static_cast<double>(size.most - size.least + 1));
+    place -= size.share;
+  }
+  return shares.back().most;
+}
+
 }  // namespace
 
 KeyRanges::KeyRanges(const MixgraphConfig& config) {
@@ -80,6 +91,7 @@ MixOperation MixgraphModel::Next(uint64_t base, Random* random) const {
 int64_t MixgraphModel::Amount(MixKind kind, double survival) const {
   if (kind == MixKind::kGet || kind == MixKind::kDelete) return 0;
   const bool is_put = kind != MixKind::kSeek;
+  if (is_put && !config_.value_shares.empty()) return SizeAmong(config_.value_shares, survival);
   const int64_t most = is_put ? config_.mix_max_value_size : config_.mix_max_scan_len;
   int64_t amount = (is_put ? config_.value : config_.iter).Quantile(survival);
   if (config_.mixgraph_strict) {

@@ -223,7 +223,7 @@ TEST(MixgraphFlagsTest, PublishedCommandLinesAreTaken) {
 TEST(MixgraphFlagsTest, APresetGivesWhatIsNotSet) {
   const Parsed up2x("--mixgraph_preset=up2x --num=50000000");
   EXPECT_EQ(up2x.problem, "");
-  EXPECT_EQ(up2x.config.key_size, 10);
+  EXPECT_EQ(up2x.config.key_size, 17);
   EXPECT_EQ(up2x.config.value_size, 47);
   EXPECT_EQ(up2x.config.mixgraph.mix_merge_ratio, 0.9253);
   EXPECT_EQ(up2x.config.mixgraph.mix_seek_ratio, 0);
@@ -239,6 +239,8 @@ TEST(MixgraphFlagsTest, APresetGivesWhatIsNotSet) {
   EXPECT_EQ(mixed.config.value_size, 43);
   EXPECT_EQ(mixed.config.mixgraph.keyrange_dist_a, 0);
   EXPECT_EQ(mixed.config.mixgraph.value.k, 0.5);
+  EXPECT_TRUE(Parsed("--mixgraph_preset=up2x --value_k=0.5").config.mixgraph.value_shares.empty());
+  EXPECT_EQ(Parsed("--mixgraph_preset=udb --mix_max_value_size=99").config.mixgraph.mix_max_value_size, 99);
   EXPECT_EQ(mixed.config.mixgraph.mix_delete_ratio, 0);
   EXPECT_EQ(Parsed("").config.mixgraph.mixgraph_preset, "none");
   EXPECT_NE(Parsed("--mixgraph_preset=udc").problem.find("udb"), std::string::npos);
@@ -246,16 +248,18 @@ TEST(MixgraphFlagsTest, APresetGivesWhatIsNotSet) {
   EXPECT_NE(Parsed("--mixgraph_preset=up2x --num=20").problem.find("keyrange_num"), std::string::npos);
 }
 
-// Mean and deviation of the values of each service are those of the study's table, and the mix is its mix.
+// The sizes of the values of each service are those of the study's text, and the mix is its mix.
 TEST(MixgraphModelTest, PresetsHaveThePublishedFigures) {
   struct Published {
     const char* name;
-    double mean, deviation;
+    double mean;
+    int64_t least, most;
+    double below10, exactly64;
     std::vector<double> mix;  // in the order of MixKind
   };
-  for (const Published& published : {Published{"udb", 126.7, 22.1, {0.806, 0.159, 0.035, 0, 0}},
-                                     Published{"up2x", 46.8, 11.6, {0.0746, 0.0001, 0, 0.9253, 0}},
-                                     Published{"zippydb", 34.96, 0, {0.78, 0.13, 0.03, 0, 0.06}}}) {
+  for (const Published& published : {Published{"udb", 49.2, 10, 200, 0, 0.0066, {0.806, 0.159, 0.035, 0, 0}},
+                                     Published{"up2x", 38.2, 1, 64, 0.4, 0.52, {0.0746, 0.0001, 0, 0.9253, 0}},
+                                     Published{"zippydb", 34.96, 10, 1024, 0, 0.0029, {0.78, 0.13, 0.03, 0, 0.06}}}) {
     SCOPED_TRACE(published.name);
     const Parsed parsed(std::string("--num=100000 --mixgraph_preset=") + published.name);
     ASSERT_EQ(parsed.problem, "");
@@ -263,21 +267,22 @@ TEST(MixgraphModelTest, PresetsHaveThePublishedFigures) {
     Random random(11);
     constexpr int kDraws = 300000;
     std::vector<double> kinds(5);
-    double count = 0, sum = 0, squares = 0;
+    double count = 0, sum = 0, below10 = 0, exactly64 = 0;
+    int64_t least = 1 << 20, most = 0;
     for (int i = 0; i < kDraws; i++) {
       const MixOperation operation = model.Next(0, &random);
       kinds[static_cast<size_t>(operation.kind)]++;
       if (operation.kind != MixKind::kPut && operation.kind != MixKind::kMerge) continue;
-      const double bytes = static_cast<double>(operation.amount);
-      count++, sum += bytes, squares += bytes * bytes;
+      count++, sum += static_cast<double>(operation.amount);
+      least = std::min(least, operation.amount), most = std::max(most, operation.amount);
+      below10 += operation.amount < 10, exactly64 += operation.amount == 64;
     }
     for (size_t kind = 0; kind < 5; kind++) EXPECT_NEAR(kinds[kind] / kDraws, published.mix[kind], 0.004) << kind;
-    // Sizes are whole bytes, rounded up.
-    EXPECT_NEAR(sum / count, published.mean + 0.5, 1);
-    const double deviation = std::sqrt(squares / count - sum / count * (sum / count));
-    if (published.deviation > 0) {
-      EXPECT_NEAR(deviation, published.deviation, 1);
-    }
+    EXPECT_NEAR(sum / count, published.mean + 0.5, 1);  // sizes that are computed are rounded up
+    EXPECT_GE(least, published.least);
+    EXPECT_LE(most, published.most);
+    EXPECT_NEAR(below10 / count, published.below10, 0.005);
+    EXPECT_NEAR(exactly64 / count, published.exactly64, 0.005);
   }
 }
 
