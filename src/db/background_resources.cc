@@ -78,7 +78,7 @@ std::shared_ptr<BackgroundResources> BackgroundResources::Default() {
 Status BackgroundResources::Share(Options* options, const std::string& database,
                                   std::shared_ptr<BackgroundResources>* resources) {
   CHECK(*resources == nullptr);
-  // There is no other class of it: its constructor is not a program's to call.
+  // BackgroundResources is the only class of it, because a program cannot call the constructor.
   *resources = options->shared_resources == nullptr
                    ? Default()
                    : std::static_pointer_cast<BackgroundResources>(options->shared_resources);

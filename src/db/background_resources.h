@@ -32,8 +32,9 @@ class BackgroundResources final : public SharedResources {
   explicit BackgroundResources(const SharedResourceOptions& options);
   ~BackgroundResources() override;
 
-  // What the options of a database name, or what all share that name none; its block cache becomes that of options
-  // without one. IOError if it is the parent's, in a child of fork().
+  // Gives the resources that the options of a database name, or the resources that all databases share whose options
+  // name none. Options without a block cache get the resources' cache. In a child of fork(): IOError for resources of
+  // the parent.
   static Status Share(Options* options, const std::string& database, std::shared_ptr<BackgroundResources>* resources);
 
   size_t Threads() const override;

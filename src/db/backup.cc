@@ -1,4 +1,4 @@
-// What a generation shares, and what it copies.
+// Decides what a generation shares, and copies the rest.
 
 #include "src/db/backup.h"
 
@@ -18,7 +18,7 @@ namespace miodb {
 
 namespace {
 
-// A file that is not there counts as empty, and so does what is no file.
+// Returns 0 if there is no regular file at the path.
 uint64_t SizeOfFile(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
@@ -32,7 +32,7 @@ bool IsOneFile(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-// Of the newest generation's blocks and table files those that are still there as a whole: what files have lost is not
+// Finds the blocks and table files of the newest generation that are still there as a whole: damaged ones are not
 // shared, so that a new generation does not inherit the damage. A pool with another secret has other hashes, and shares
 // nothing.
 Status Backup::FindShared(const BackupFolder& folder, uint64_t* newest, Shared* shared) const {
@@ -147,8 +147,8 @@ Status Backup::CopyState(Run* run, const FrozenState& frozen) const {
   return run->folder.Publish(run->record);
 }
 
-// What a run leaves that was cancelled is the next one's. What one leaves that failed goes: the file system may be
-// full.
+// If a run is cancelled, the next run takes up the bytes that were written. If a run fails, the bytes are removed: the
+// file system may be full.
 Status Backup::CreateIn(const BackupFolder& folder, BackupInfo* info) {
   const uint64_t start = NowMicros();
   uint64_t newest = 0;

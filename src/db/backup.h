@@ -44,13 +44,13 @@ class Backup {
   Status Create(const std::string& path, BackupInfo* info) EXCLUDES(db_mutex);
 
  private:
-  // What the new generation may share: blocks by their offsets in the pool, table files by their numbers.
+  // Parts that the new generation may share: blocks by their offsets in the pool, table files by their numbers.
   struct Shared {
     std::map<PmRef, BackupBlock> blocks;
     std::map<uint64_t, BackupTable> tables;
   };
 
-  // What one run works with.
+  // The objects that a run works with.
   struct Run {
     const BackupFolder& folder;
     const Shared& shared;

@@ -23,7 +23,7 @@ namespace miodb {
 
 namespace {
 
-// Of a generation's table file, as its record has it.
+// Compares a generation's table file with the figures in the record.
 Status CheckTable(const BackupFolder& folder, const BackupTable& table, const TableHash& hash) {
   if (hash.size() == table.size && hash.Result() == table.hash) return Status::OK();
   return Status::Corruption(folder.TablePath(table), "is damaged: delete the generations that have it");
@@ -48,8 +48,8 @@ Status ReadTable(const BackupFolder& folder, const BackupRecord& record, const B
   return s.IsNotFound() ? Missing(folder, table) : s;
 }
 
-// What was read already, as the record says it that it was read for. Another record may say something else of the same
-// place.
+// Blocks and table files that were read already, with the figures of the record for which they were read. Another
+// record may have other figures for the same place.
 struct Verified {
   std::map<std::pair<uint64_t, uint64_t>, BackupBlock> blocks;  // by data file and position
   std::map<std::string, BackupTable> tables;                    // by path
@@ -62,7 +62,7 @@ struct Verified {
   }
 };
 
-// What generations share is read with the first of them, and counts as done for the others.
+// A block or table file that generations share is read with the first of them, and counts as done for the others.
 Status VerifyRecord(const BackupFolder& folder, const BackupRecord& record, BackupPace* pace, Verified* verified) {
   DCHECK(pace != nullptr && verified != nullptr);
   DataReader data(folder, record.secret);
@@ -152,7 +152,7 @@ class Restore {
   Uuid uuid_ = {};  // of the new pool
 };
 
-// What is to lie in the directory lies in the workshop until that has its name.
+// Paths in the directory lie in the workshop until the workshop gets the name of the directory.
 std::string Restore::InWorkshop(const std::string& path) const {
   const std::optional<std::string> below = PathBelow(workshop_.directory(), path);
   return below.has_value() ? workshop_.path() + "/" + *below : path;

@@ -45,7 +45,7 @@ Status WriteAt(int fd, const std::string& path, uint64_t position, const char* b
   return Status::OK();
 }
 
-// Whatever is wrong with a block, what to do is the same.
+// The advice is the same for every kind of damage to a block.
 Status Damaged(const std::string& path, const BackupBlock& block, const char* what) {
   return Status::Corruption(path, std::string("block of ") + std::to_string(block.bytes) + " bytes at " +
                                       std::to_string(block.position) + " " + what +
@@ -54,7 +54,7 @@ Status Damaged(const std::string& path, const BackupBlock& block, const char* wh
 
 }  // namespace
 
-// What others may have put there in its place, a link or a FIFO, is refused.
+// A link or a FIFO that somebody may have put in the place of the file is refused.
 Status DataWriter::Open() {
   CHECK(!file_.valid() && left_.empty());
   Status s =
@@ -63,7 +63,7 @@ Status DataWriter::Open() {
   return s.ok() ? TakeUp() : s;
 }
 
-// The first block that does not fit its checksums, and all behind it, is what was not written to its end.
+// Bytes from the first block on that does not fit its checksums were not written to their end.
 Status DataWriter::TakeUp() {
   std::string bytes(kMostBlockBytes, '\0');
   for (;;) {
@@ -86,7 +86,7 @@ Status DataWriter::TakeUp() {
   return Status::OK();
 }
 
-// What an error leaves is behind the end, where the next block goes.
+// After an error the written bytes lie behind the end, where the next block goes.
 Status DataWriter::Append(PmRef offset, const char* bytes, BackupBlock* block) {
   CHECK(file_.valid() && bytes != nullptr);
   const BlockHeader header = EncodeBlockHeader(offset, *block);

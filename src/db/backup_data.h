@@ -1,7 +1,7 @@
 // Data files of a backup folder: writing the one of a generation that is made, and reading those of all.
 //
-// A data file is blocks, each behind its header, one after the other. What a run that was cut off has left of one is
-// read up to where it ends; a block is there if header and bytes fit their checksums, whatever was durable by then.
+// A data file is blocks, each behind its header, one after the other. If a run was cut off, its data file is read as
+// far as it goes; a block is there if header and bytes fit their checksums, whatever was durable by then.
 //
 // Threads: one for an object.
 
@@ -20,7 +20,7 @@ namespace miodb {
 
 class DataWriter {
  public:
-  // Of the generation with this number, in a folder that outlives this.
+  // Writes the data file of the generation with this number, in a folder that outlives this.
   DataWriter(const BackupFolder& folder, uint64_t generation, uint64_t secret)
       : folder_(folder), generation_(generation), secret_(secret), path_(folder.DataPath(generation)) {
     CHECK_GT(generation, 0u);
@@ -30,7 +30,7 @@ class DataWriter {
 
   Status Open();
 
-  // What an earlier run has left, by offsets in the pool.
+  // Blocks that an earlier run has left, by offsets in the pool.
   const std::map<PmRef, BackupBlock>& left() const { return left_; }
 
   // Adds a block with these bytes, whose hash it has, and sets where it is.

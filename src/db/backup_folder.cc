@@ -17,7 +17,7 @@ namespace miodb {
 
 namespace {
 
-// No record is as long: a pool of a terabyte has one of some tens of megabytes.
+// Every record is shorter: a pool of a terabyte has a record of some tens of megabytes.
 constexpr uint64_t kMostRecordBytes = uint64_t{1} << 30;
 
 // The bytes of the lock file that are locked: by whoever changes the folder, and by whoever reads what may be deleted.
@@ -75,7 +75,7 @@ std::string BackupFolder::NumberName(uint64_t number) {
   return name;
 }
 
-// What else lies there, such as a file that was not finished, is no number.
+// A name of any other file there, such as an unfinished one, is no number.
 bool BackupFolder::ParseNumberName(const std::string& name, uint64_t* number) {
   DCHECK(number != nullptr);
   *number = 0;
@@ -102,7 +102,8 @@ Status BackupFolder::CheckMark(const Uuid* pool) const {
                                  "anonymous, is another one: give this one a folder of its own");
 }
 
-// One process has a part of the lock file, or several have it for reading. It goes with the descriptor.
+// A single process has a part of the lock file, or several processes have it for reading. The lock goes with the
+// descriptor.
 Status BackupFolder::Lock(int flags, const std::vector<int>& parts, short type) {
   CHECK(!lock_.valid());
   const std::string path = BackupLockPath(path_);
@@ -111,7 +112,7 @@ Status BackupFolder::Lock(int flags, const std::vector<int>& parts, short type) 
   // A folder that was copied may have come without the file.
   if (fd < 0 && (!reads || errno == ENOENT)) fd = OpenOrCreateFile(path, O_RDWR, access_, Links::kRefused);
   Descriptor file(fd);
-  // Who can only read need not fear others on a medium that nobody can write to.
+  // On a medium that nobody can write to, a reader needs no lock.
   if (!file.valid()) return reads && (errno == EROFS || errno == EACCES) ? Status::OK() : PosixError(path, errno);
   CHECK(type == F_RDLCK || (flags & O_ACCMODE) == O_RDWR);  // what the system asks for
   for (const int part : parts) {
@@ -228,7 +229,8 @@ Status BackupFolder::ReadNewest(BackupRecord* record) const {
   if (!s.ok()) return s;
   if (generations.empty()) return Status::NotFound(path_, "has no generation");
   s = Read(generations.back(), record);
-  // One that is listed and cannot be seen is no sign that there is none: its data would be written over.
+  // A record that is listed and cannot be seen does not count as absent, or else the data of its generation would be
+  // written over.
   return s.IsNotFound() ? Status::IOError(RecordPath(generations.back()), "is listed, and cannot be seen") : s;
 }
 

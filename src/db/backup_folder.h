@@ -6,8 +6,9 @@
 //   data/NNNNNN          the blocks that generation NNNNNN was the first to have, and that others may share
 //   tables/NNNNNN-F.sst  table files, by their numbers in the database and their fingerprints, in hexadecimal
 //
-// A generation is there when its record has its name, and gone when that is removed. What no record names is left of a
-// call that was cut off: Sweep removes it. A data file above the newest generation is taken up by the next one.
+// A generation is there when its record has its name, and gone when that is removed. Files that no record names are
+// left from a call that was cut off: Sweep removes them. A data file above the newest generation is taken up by the
+// next one.
 //
 // Threads: one for an object. Ownership: the lock is let go with the object.
 
@@ -52,10 +53,10 @@ class BackupFolder {
   // The generations, ascending.
   Status List(std::vector<uint64_t>* generations) const;
 
-  // NotFound if it is not there, and Corruption if it is damaged or not what its name says.
+  // NotFound if there is no such record; Corruption if the record is damaged or not the one that its name says.
   Status Read(uint64_t generation, BackupRecord* record) const;
 
-  // Of the newest generation; NotFound if there is none.
+  // Reads the record of the newest generation; NotFound if there is none.
   Status ReadNewest(BackupRecord* record) const;
 
   // Makes a generation of what its record names, which is durable.

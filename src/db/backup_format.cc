@@ -15,7 +15,7 @@ namespace {
 constexpr Seal kMarkSeal = {"MIOBKFLD", kBackupFormatVersion};
 constexpr Seal kRecordSeal = {"MIOBKGEN", kBackupFormatVersion};
 
-// What the two halves of a hash are seeded with, beside the secret.
+// The seeds of the two halves of a hash, beside the secret.
 constexpr uint64_t kFirstSeed = 0x6261636b75702d31u;
 constexpr uint64_t kSecondSeed = 0x6261636b75702d32u;
 
@@ -66,7 +66,7 @@ bool GetExtents(Slice* input, BackupRecord* record) {
   return true;
 }
 
-// As many as the state has, which says all of them but the hashes.
+// There are as many tables as in the state, which has all figures but the hashes.
 bool GetTables(Slice* input, BackupRecord* record) {
   DCHECK(record->tables.empty());
   for (const SstPlace& place : record->state.files) {
@@ -118,7 +118,7 @@ uint64_t BackupRecord::Bytes() const {
   return bytes;
 }
 
-// Its length does not depend on new_bytes, which counts it.
+// The length does not depend on new_bytes, because new_bytes counts the record too.
 std::string BackupRecord::Encode() const {
   CHECK(generation > 0 && tables.size() == state.files.size());
   std::string content, edit;

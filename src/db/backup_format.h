@@ -52,8 +52,8 @@ BlockHeader EncodeBlockHeader(PmRef offset, const BackupBlock& block);
 // Takes bytes and hash of the block. False if there is no such header.
 bool DecodeBlockHeader(const BlockHeader& header, PmRef* offset, BackupBlock* block);
 
-// A table file. Its hash is that of the hashes of its pieces (kPieceBytes). A database that was put back from an older
-// copy of itself gives numbers again, so the fingerprint is a part of the file's name.
+// A table file. The hash is computed over the hashes of the file's pieces (kPieceBytes). A database that was put back
+// from an older copy of itself gives numbers again, so the fingerprint is a part of the file's name.
 struct BackupTable {
   explicit BackupTable(const SstMeta& meta) : number(meta.number), size(meta.size), fingerprint(meta.fingerprint) {}
 
@@ -98,11 +98,12 @@ struct BackupRecord {
 
   std::string Encode() const;
 
-  // False if the bytes are no record, or one of another version. What it names lies in ranges that there can be.
+  // False if the bytes are no record, or one of another version. Numbers of a decoded record are checked against their
+  // ranges.
   bool DecodeFrom(const Slice& bytes);
 };
 
-// Whose a folder is.
+// The mark of a folder, which names its database.
 std::string EncodeBackupMark(const Uuid& pool);
 bool DecodeBackupMark(const Slice& bytes, Uuid* pool);
 

@@ -14,8 +14,8 @@ namespace miodb {
 // Adds the records of a chunk, which stay where they are. REQUIRES: the piece counts as replayed.
 Status TakeUpChunk(const KeyOrder& order, const LogPiece& piece, const ExtentRef& extent, MemTable* memtable);
 
-// Adds what the log of a savepoint has that is in none of its tables. Corruption, if that is not what it had when the
-// savepoint was made.
+// Adds the records of a savepoint's log that are in none of its tables. Corruption if these are not the records from
+// the time at which the savepoint was made.
 Status TakeUpLog(const KeyOrder& order, const Pool& pool, const Savepoint& savepoint, MemTable* memtable);
 
 }  // namespace miodb

@@ -26,7 +26,7 @@ void Control::StopWaiting() {
 }
 
 // A thread that is in the middle of a merge reads the flag without the mutex (MergeRequest::stop) and gives up there.
-// What it has not installed is free space after the next open.
+// Output that the merge has not installed is free space after the next open.
 void Control::Close() {
   closing_.store(true, std::memory_order_relaxed);  // relaxed: read under the mutex, or as a mere wish
   done_.SignalAll();

@@ -2,8 +2,8 @@
 // database goes on at all.
 //
 // Work has one wake-up for each kind, so that a chunk that is taken wakes what prepares chunks and nothing else. A
-// wake-up gets one thread to look for work, which wakes the next when it has found some (BackgroundThreads). None is
-// lost while a thread looks for work; besides, they look again by themselves.
+// wake-up gets one thread to look for work, which wakes the next when it has found some (BackgroundThreads). No wake-up
+// is lost while a thread looks for work; besides, threads look again by themselves.
 //
 // Errors: the first one that stops writes is kept for good. Reads go on.
 //

@@ -34,7 +34,7 @@ class CopyRoom {
   // So many bytes were taken for copies, or given back. Other jobs copy what is marked as well.
   void Take(int64_t bytes) { left_.fetch_sub(bytes, std::memory_order_relaxed); }
 
-  // What has to stay free of log besides the index reserve.
+  // Bytes that log must leave free besides the index reserve.
   uint64_t Bytes() const {
     if (jobs_ == 0) return 0;
     return leave_ + static_cast<uint64_t>(std::max<int64_t>(left_.load(std::memory_order_relaxed), 0));

@@ -1,4 +1,4 @@
-// What a database is made with, and how a part of it writes to the info log.
+// The objects that a database is made with, and the way in which a part writes to the info log.
 
 #include "src/db/db_context.h"
 

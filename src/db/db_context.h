@@ -1,10 +1,10 @@
 // DbContext: what a database is and works with, from its open to its close. The parts of a database hold a reference
 // to it, and none of them knows the others' owner.
 //
-// Threads: the open sets the fields, before any other thread knows of them, and the close lets go of them. What changes
-// in between has locks or atomics of its own: statistics, tracer, pool, SSD tier's store, blocks.
-// Ownership: everything that lies in the pool (tables, chunks, memtables) is gone before the context is, and so are the
-// views of the database (view_db.h), which share its pool and its SSD tier's store.
+// Threads: the open sets the fields, before any other thread knows of them, and the close lets go of them. Objects that
+// change in between have locks or atomics of their own: statistics, tracer, pool, SSD tier's store, blocks. Ownership:
+// everything that lies in the pool (tables, chunks, memtables) is gone before the context is, and so are the views of
+// the database (view_db.h), which share its pool and its SSD tier's store.
 
 #ifndef MIODB_SRC_DB_DB_CONTEXT_H_
 #define MIODB_SRC_DB_DB_CONTEXT_H_
@@ -64,7 +64,7 @@ struct DbContext {
   bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }
   SstReader::ReadMode SsdReadMode(const ReadOptions& read) const { return {Verifies(read), read.fill_cache}; }
 
-  // The moment up to which records have expired. It may go back when somebody sets the system's clock.
+  // The moment up to which records have expired. The moment may go back when somebody sets the system's clock.
   uint64_t WallMicros() const { return hooks.wall_micros != nullptr ? hooks.wall_micros() : ::miodb::WallMicros(); }
 
   // A line of the info log, if it takes such lines. Without memory for it there is a message less.
@@ -78,7 +78,8 @@ struct DbContext {
     return Status::IOError(name, "was opened before fork(): only the process that opened a database can use it");
   }
 
-  // What call() returns, or an error for what it throws. Every call of the API that returns a status goes through it.
+  // Returns the status of call(), or an error for an exception. Every call of the API that returns a status goes
+  // through this.
   template <typename Call>
   Status WithMemory(Call call) const {
     if (fork_guard.InChild()) [[unlikely]]

@@ -18,7 +18,7 @@ struct DbHooks {
   // No threads: background work is done by RunStep, or by a call that cannot go on without it.
   bool manual_background = false;
 
-  // The memory in which the pool lies, instead of in a file. It outlives the database.
+  // The memory in which the pool lies, instead of in a file. The memory outlives the database.
   MemoryMedium* memory = nullptr;
 
   // Sizes may be below their documented ranges, down to a few cache lines.

@@ -62,7 +62,7 @@ Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
 
-// Calls that LevelDB does not have, for classes that were written for its interface.
+// Calls that LevelDB does not have, for classes that were written for LevelDB's interface.
 Status DB::Flush() { return Status::NotSupported("this DB has no Flush"); }
 void DB::StopWaiting() {}
 Status DB::WaitForIdle() { return Status::NotSupported("this DB has no WaitForIdle"); }
@@ -115,7 +115,7 @@ std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<S
   return GetEach(this, options, keys, values);
 }
 
-// What the slices hold is let go of first, also of keys that are not found.
+// Pins that the slices hold are released first, also for keys that are not found.
 std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                  std::vector<PinnableSlice>* values) {
   values->clear();

@@ -32,7 +32,8 @@ std::unique_ptr<InternalIterator> NewSources(const DBIteratorContext& context, c
 constexpr int kStepsInHidden = 8;
 
 // Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
-// a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
+// a view, without a copy. A record of a table file, whose begin is null, goes with the next move and is copied before
+// it.
 //
 // Going forward, versions_ stands on the current record; if that is an operand, on its base or behind. Going backward
 // it stands before all versions of the current key, because the newest visible version of a key is the last one met.
@@ -64,7 +65,7 @@ class DBIterator final : public Iterator {
     iterator->~DBIterator();
     ::operator delete(static_cast<void*>(iterator));
   }
-  // Both for a constructor that throws.
+  // Operators new and delete, for a constructor that throws.
   static void* operator new(size_t size) { return ::operator new(size); }
   static void operator delete(void* space) { ::operator delete(space); }
 
@@ -294,9 +295,9 @@ class DBIterator final : public Iterator {
   }
 
   // Goes on to the first version that is not both visible to the sequence and hidden by a range. The first few are
-  // passed one by one, since a stretch may be short; then every source seeks the end of the stretch. What is newer than
-  // the newest range is not seen by this iterator if that is its own sequence, and need not be passed one by one
-  // either.
+  // passed one by one, since a stretch may be short; then every source seeks the end of the stretch. If the newest
+  // range has the iterator's own sequence, the iterator sees nothing newer than the range, so newer versions need not
+  // be passed one by one either.
   [[gnu::noinline]] void PassHiddenForward() {
     DCHECK(ranges_.any());
     for (int steps = 0; versions_->Valid(); steps++) {

@@ -16,7 +16,7 @@
 
 namespace miodb {
 
-// What an iterator shows: a state, which it keeps, at a sequence.
+// The view of an iterator: a state, which it keeps, at a sequence.
 struct ReadPoint {
   std::shared_ptr<const ReadState> state;
   uint64_t sequence = 0;

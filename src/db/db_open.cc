@@ -19,12 +19,12 @@
 // An open, step by step:
 //
 //   1 Check the options, and whether there is a database (store_keeper.h). Lock the directory, and look once more.
-//   2 Map the pool, open the SSD tier and the log files; recover what is there (recovery.cc), or make a new pool. It
-//     has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
+//   2 Map the pool, open the SSD tier and the log files; recover what is there (recovery.cc), or make a new pool. A new
+//     pool has no name until it is whole, so after a crash the next attempt removes its file.
 //   3 STORE says that the database is in use. Start the background threads. With a volatile pool, write once more what
 //     only the log has.
 //
-// What fails leaves what was there as it was, and nothing half-created.
+// An open that fails leaves an existing database as it was, and nothing half-created.
 
 namespace miodb {
 
@@ -122,7 +122,7 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   return s;
 }
 
-// Parts are made in the order of the table in db_impl.h. None does anything before Start.
+// Parts are made in the order of the table in db_impl.h. No part does anything before Start.
 DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hooks)
     : context_(std::make_unique<DbContext>(options, name, hooks)),
       control_(std::make_unique<Control>(*context_)),
@@ -231,9 +231,9 @@ Status DBImpl::OpenParts() {
   return s;
 }
 
-// Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that says that there is a database
-// goes first, then the pool: that takes no memory. Parts go only if there was no database when this open had the lock:
-// one that could not find that out has made none.
+// Leaves nothing half-created. A file that cannot be removed was not ours to make. A STORE that says that there is a
+// database goes first, then the pool: that takes no memory. Parts go only if there was no database when this open had
+// the lock: an open that could not find that out has made no parts.
 void DBImpl::RemoveUnfinished(const std::string& store, bool directory_existed) {
   CHECK(!store_->existed() && !workers_->running());
   Env* const env = context_->options.env;
@@ -275,7 +275,7 @@ Status DBImpl::LockDirectory() {
   if (!env->FileExists(name)) {
     Status s = env->CreateDir(name);
     if (!s.ok() && !env->FileExists(name)) {
-      // What LevelDB says, which finds it out with LOCK.
+      // LevelDB's message, which finds the missing directory with LOCK.
       if (s.IsNotFound()) return Status::NotFound(LockPath(name), "No such file or directory (nor the one above it)");
       return Status::IOError(name, "cannot create the directory: " + s.ToString());
     }
@@ -327,7 +327,7 @@ Status DBImpl::MapPool() {
   const bool is_volatile = Region::IsAnonymous(path), is_file = db.hooks.memory == nullptr;
   CHECK(db.pool == nullptr && existence != Existence::kUnknown);
   Uuid& uuid = store_->store().pool;
-  // Whoever made it before got no further than this, and may have left a file with this uuid.
+  // An earlier attempt to make the database got no further than this, and may have left a file with this uuid.
   if (existence == Existence::kNew && store_->Keeps() && is_volatile != (uuid == Uuid{})) {
     uuid = is_volatile ? Uuid{} : NewUuid();
   }

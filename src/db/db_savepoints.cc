@@ -34,7 +34,7 @@ Status DBImpl::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator
   return context_->WithMemory([&] { return UpdateStream::Open(*context_, kept_.get(), sequence, updates); });
 }
 
-// What memtables had becomes a memtable again, over the same chunks.
+// The records that were in memtables become a memtable again, over the same chunks.
 Status DBImpl::OpenSavepoint(const Slice& name, DB** view) {
   DCHECK(view != nullptr);
   *view = nullptr;

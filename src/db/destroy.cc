@@ -22,8 +22,8 @@
 #include "src/util/no_throw.h"
 #include "src/util/posix_file.h"
 
-// Removing a database. Its directory may have been copied, its options may name somebody else's files, and a removal
-// may have been cut off. So what goes is
+// Removing a database. The directory of a database may have been copied, the options may name somebody else's files,
+// and a removal may have been cut off. So this goes:
 //
 //   - in the directory, what bears the name of one of a database's files;
 //   - elsewhere, what says by its own bytes that it has an id that STORE names, while STORE is where it was when the
@@ -189,7 +189,7 @@ Status Destroyer::DestroyLog() const {
   return s.ok() && owner.has_value() ? FileLog::Destroy(env_, name_, nullptr) : s;
 }
 
-// What lies in the directory, but for the lock.
+// Removes the files in the directory, but for the lock.
 Status Destroyer::RemoveFiles() const {
   CHECK(lock_.held());
   Status s;
@@ -204,8 +204,8 @@ Status Destroyer::RemoveFiles() const {
   return s;
 }
 
-// Who owns what there is: asked once without the lock, so that the directory of another's database is not even locked,
-// and once with it.
+// Finds the owner of the parts: once without the lock, so that the directory of another's database is not even locked,
+// and once with the lock.
 Status Destroyer::Look(Owner* pool) {
   Status s = FindParts();
   if (s.ok()) s = OwnerOfPool(pool_path_, pool);

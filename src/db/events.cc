@@ -29,7 +29,7 @@ void EventListener::OnError(const ErrorInfo&) {}
 void EventListener::OnSpace(const SpaceInfo&) {}
 void EventListener::OnDropped(uint64_t) {}
 
-// What was noted before, by the open, is told now.
+// Events that the open noted before are told now.
 Status Events::Start(const std::string& database) {
   MutexLock lock(&mutex_);
   CHECK(state_ == State::kQuiet);
@@ -92,7 +92,7 @@ void Events::Loop() {
       try {
         tell(listener);
       } catch (const std::exception&) {
-        // It was not to throw; the others are told all the same.
+        // A listener must not throw. The other listeners are told all the same.
       }
     }
   }

@@ -1,7 +1,7 @@
 // Events: tells the program's listeners what happens (miodb/listener.h).
 //
-// Whoever notes an event puts it into a queue and goes on, whatever locks it holds; a thread of the database's own
-// makes the calls. A database without listeners has no Events.
+// A thread that notes an event puts it into a queue and goes on, whatever locks it holds; a thread of the database's
+// own makes the calls. A database without listeners has no Events.
 //
 // Threads: notes by any. Errors: an event for which there is no memory is dropped and counted.
 
@@ -42,7 +42,7 @@ class Events {
   // database: its name, for the error of a system that has no thread.
   Status Start(const std::string& database);
 
-  // Returns when everything that was noted has been told. What is noted later is not.
+  // Returns when everything that was noted has been told. Events that are noted later are not told.
   void Stop();
 
   void NoteFlush(const FlushInfo& info);

@@ -75,8 +75,9 @@ Status Families::CheckName(const std::string& name) const {
   return Status::OK();
 }
 
-// The gate is closed from the look at the default family's keys until the first family is there: whoever writes such a
-// key meanwhile waits, and is refused. What needs memory comes before the edit, and is taken back if that fails.
+// The gate is closed from the look at the default family's keys until the first family is there: a writer of such a key
+// waits meanwhile, and is then refused. Memory is allocated before the edit, and the new handle is taken back if the
+// edit fails.
 Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
   *family = nullptr;
   const MutexLock lock(&mutex_);
@@ -158,7 +159,8 @@ Status Families::Erase(uint32_t family) {
   return parts_.write->EraseFamily(options, family);
 }
 
-// What fails here, for want of space above all, is tried again by the next open, and keeps nobody from the database.
+// A drop that fails here, for want of space above all, is tried again by the next open, and does not make the open
+// fail.
 void Families::FinishDrops() {
   std::vector<uint64_t> dropped;
   {

@@ -7,9 +7,9 @@
 //     gate (family_gate.h) sees to it that no write of the family is under way or begins.
 //   2 the range of the family's keys is deleted.
 //
-// An open looks at the ids without a name. Of those with nothing to read it takes away the id as well; the others'
-// content is deleted once more. So it does not matter whether step 2 was done, or lost with a log that is not kept.
-// Numbers of ids are in the manifest and never given twice.
+// An open looks at the ids without a name. If nothing of such an id can be read, the open takes the id away as well;
+// otherwise it deletes the content once more. So it does not matter whether step 2 was done, or lost with a log that is
+// not kept. Numbers of ids are in the manifest and never given twice.
 //
 // Threads: all calls by any, but for Begin and FinishDrops, which are the open's. After a crash: before an edit
 // the families without it, after it with it.
@@ -48,7 +48,7 @@ class Families final : public FamilyHandles {
   void Begin() EXCLUDES(db_mutex);
   void FinishDrops() EXCLUDES(db_mutex);
 
-  // What the next one that is made gets.
+  // The id that the next new family gets.
   uint64_t NextId() {
     const MutexLock lock(&mutex_);
     return next_family_;

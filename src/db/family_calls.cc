@@ -146,7 +146,7 @@ Status FamilyCalls::WriteIfUnchanged(const WriteOptions& options, WriteBatch* up
   });
 }
 
-// An end that is not given is that of the family.
+// A missing end of the range is the end of the family.
 void FamilyCalls::CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end) {
   const Status s = reads().context->WithMemory([&] {
     uint32_t id;

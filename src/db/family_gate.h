@@ -1,11 +1,11 @@
-// FamilyGate: what keys mean that begin with the mark of column families (util/family_key.h).
+// FamilyGate: decides the meaning of keys that begin with the mark of column families (util/family_key.h).
 //
 //   no family yet      keys of the default family like any others
 //   there was one      keys of families. Of the default one none may be written, and none is there to be read
 //
-// The step from the first to the second is made while the gate is closed: whoever writes such a key holds it open until
-// the write is done. So is the step that ends a family: after it no write of the family is under way, and none begins.
-// Other writes do not look at the gate.
+// The step from the first to the second is made while the gate is closed: a writer of such a key holds the gate open
+// until the write is done. So is the step that ends a family: after it no write of the family is under way, and none
+// begins. Other writes do not look at the gate.
 //
 // Threads: any. Lock order: the gate comes before the queue of writers and before the database's mutex.
 // After a crash: nothing; an open sets the gate up by the manifest.
@@ -41,9 +41,10 @@ class FamilyGate {
   // Whether a read of the default family does not see this key, whatever there is of it.
   bool Hides(const Slice& key) const { return HasFamilyMark(key) && HasFamilies(); }
 
-  // The gate stays open while the result lives. Whoever writes keys with the mark asks CheckWrite of each meanwhile.
+  // The gate stays open while the result lives. A writer of keys with the mark asks CheckWrite for each of them
+  // meanwhile.
   std::shared_lock<std::shared_mutex> Enter() const {
-    // relaxed: who misses that the gate is to be closed keeps it open once more, and the next one waits.
+    // relaxed: a thread that misses that the gate is to be closed keeps it open once more, and the next thread waits.
     if (closing_.load(std::memory_order_relaxed)) const std::lock_guard<std::mutex> wait(turn_);
     return std::shared_lock<std::shared_mutex>(mutex_);
   }
@@ -58,7 +59,7 @@ class FamilyGate {
     return Status::InvalidArgument("column family " + std::to_string(id), "was dropped, or is another database's");
   }
 
-  // Nobody is inside while this lives. Those who come meanwhile wait, so that the ones who are inside do not keep it
+  // Nobody is inside while this lives. Threads that come meanwhile wait, or else threads inside could keep the gate
   // open for ever, one after the other.
   class Closed {
    public:

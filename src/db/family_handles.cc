@@ -1,4 +1,4 @@
-// Handles of column families: which there are, what they are called, and what lies in them.
+// Handles of column families: the families that there are, their names, and figures of their content.
 
 #include "src/db/family_handles.h"
 

@@ -43,7 +43,7 @@ class FamilyHandle final : public ColumnFamilyHandle {
 
 class FamilyHandles {
  public:
-  // Of the families that have a name. The context and the path outlive this.
+  // Makes handles for the families that have a name. The context and the path outlive this.
   FamilyHandles(const DbContext& db, ReadPath* read, const std::map<uint64_t, FamilyEntry>& families = {});
   FamilyHandles(const FamilyHandles&) = delete;
   FamilyHandles& operator=(const FamilyHandles&) = delete;

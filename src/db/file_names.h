@@ -26,7 +26,7 @@ inline std::string LogPath(const std::string& name) { return name + "/LOG"; }
 // Names the database's parts (db/store_file.h).
 inline std::string StorePath(const std::string& name) { return name + "/STORE"; }
 
-// What readers in other processes need of the pool (nvm/reader_page.h).
+// Pins of readers in other processes (nvm/reader_page.h).
 inline std::string ReadersPath(const std::string& name) { return name + "/READERS"; }
 
 // In a directory in which a checkpoint is being made (db/checkpoint.h).
@@ -36,7 +36,7 @@ inline std::string WalFolder(const std::string& wal_dir, const std::string& name
   return wal_dir.empty() ? name : wal_dir;
 }
 
-// What a repair says of its losses.
+// The losses of a repair, in words.
 inline std::string LostPath(const std::string& name) { return name + "/LOST"; }
 
 // Where a repair keeps the lock of the database that it builds, and that database's pool.
@@ -49,7 +49,7 @@ inline std::string RepairedRegionPath(const std::string& region) { return region
 
 inline std::string RepairedSsdPath(const Options& options) { return options.ssd_path + ".repaired"; }
 
-// What the pool, or the SSD tier's directory, is called after its n-th repair, n >= 1.
+// The name of the damaged pool, or of the SSD tier's damaged directory, after its n-th repair, n >= 1.
 inline std::string DamagedPath(const std::string& path, int n) {
   DCHECK_GE(n, 1);
   return path + ".damaged" + (n == 1 ? "" : "." + std::to_string(n));

@@ -44,7 +44,7 @@ bool Flusher::Step() {
                                [this] { return tree_->NewId(); },
                                db_.VersionsOnce(),
                                RangeSet::Make(db_.order, all, nullptr)};
-    // What no read tells apart is left out of the manifest.
+    // Range deletions that no read tells apart from newer ones are left out of the manifest.
     if (request.ranges != nullptr) deleted = RangeSet::Make(db_.order, all, &snapshots)->Ranges();
     return FlushMemTable(request, &tables);
   });
@@ -67,8 +67,8 @@ bool Flusher::Step() {
   return s.ok();
 }
 
-// One edit names the tables, takes the log chunks out, or keeps them, and raises the flushed sequence. A crash finds
-// either the log or the tables, never both and never neither.
+// A single edit names the tables, takes the log chunks out, or keeps them, and raises the flushed sequence. A crash
+// finds either the log or the tables, never both and never neither.
 Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables,
                       std::vector<RangeDeletion> deleted) {
   CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);

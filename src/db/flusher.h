@@ -2,8 +2,8 @@
 // flush, it builds the filters of tables that recovery has opened.
 //
 // A flush installs its result as every job does, with the mutex held: the manifest's edit becomes durable, the new
-// version becomes current, the read state is published. What the memtable alone held is freed when its last reader
-// leaves.
+// version becomes current, the read state is published. Memory that the memtable alone held is freed when its last
+// reader leaves.
 //
 // Threads: Step by one at a time; the rest as annotated.
 // After a crash: before the edit the log chunks of the memtable, after it the run, with the flushed sequence.
@@ -43,7 +43,7 @@ class Flusher {
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
 
-  // One flush, or one filter. False if there was nothing to do.
+  // Does a flush, or builds a filter. False if there was nothing to do.
   bool Step() EXCLUDES(db_mutex);
 
   // The tables of a version that was recovered are to get filters.

@@ -11,10 +11,10 @@ namespace miodb {
 namespace {
 
 // LOG is the file that is written, LOG.old the one before it, LOG.old.2 the one before that. An open begins a new one,
-// and so does a line behind which the file is longer than max_log_file_size. What goes wrong with it goes unseen: the
-// log of what happens must not keep the database from going on.
+// and so does a line behind which the file is longer than max_log_file_size. Errors of the info log are ignored,
+// because the info log must not keep the database from going on.
 
-// Gives each file the name of the one before it; those beyond what is to be kept go.
+// Gives each file the name of the one before it; the oldest files go, so that `keep` of them stay.
 void ShiftFiles(Env* env, const std::string& name, size_t keep) {
   CHECK_GT(keep, 0u);
   for (size_t n = keep - 1; env->FileExists(InfoLogPath(name, n)); n++) {

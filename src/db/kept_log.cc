@@ -1,4 +1,4 @@
-// What is kept of the log, and where a write is in it.
+// Keeps flushed log, and finds the place of a write in it.
 
 #include "src/db/kept_log.h"
 
@@ -13,7 +13,7 @@ namespace miodb {
 
 namespace {
 
-// Of the pool, when no table has the extent as its payload any more.
+// Space in the pool when no table has the extent as its payload any more.
 uint64_t SpaceOf(const KeptChunk& chunk) { return RoundToUnit(chunk.bytes); }
 
 // Goes through the log from its newest part to the one with a write.
@@ -24,7 +24,7 @@ class Search {
     DCHECK(sequence > 0 && sequence <= last_sequence);
   }
 
-  // Whether the search ends with this chunk. One without visible writes is passed over.
+  // Whether the search ends with this chunk. A chunk without visible writes is passed over.
   bool EndsWith(const LogChunk& chunk) {
     if (chunk.first_sequence >= begin_) return false;
     if (!chunk.in_pool() || chunk.first_sequence == 0) return true;
@@ -118,7 +118,7 @@ void KeptLog::AddFlushed(const MemTable& memtable, VersionEdit* edit, ChunkExten
     end = chunk.first_sequence;
   }
   std::reverse(flushed.begin(), flushed.end());
-  // What is kept goes up to the flushed sequence.
+  // Kept chunks go up to the flushed sequence.
   Keep(flushed, whole && end == before + 1, edit, extents);
 }
 
@@ -151,7 +151,7 @@ uint64_t KeptLog::bytes() const {
 uint64_t KeptLog::LastVisible() const { return tree_->last_sequence.load(std::memory_order_acquire); }
 
 // Chunks of memtables are named and have their first sequence before they are written to, with the mutex held. So all
-// that is visible is in those that are there now.
+// visible writes are in the chunks that are there now.
 Status KeptLog::FindPart(uint64_t sequence, LogPart* part) const {
   DbLock lock(control_);
   Search search(sequence, LastVisible(), part);

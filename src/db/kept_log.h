@@ -30,8 +30,8 @@ class KeptLog final : public LogSource {
     CHECK(control != nullptr && tree != nullptr);
   }
 
-  // What the edit of a flush says of the log: it takes out the memtable's chunks, and keeps what may be kept. *extents:
-  // of the latter.
+  // Adds to the edit of a flush that it takes the memtable's chunks out of the log, and keeps the chunks that may be
+  // kept. *extents: those of the kept chunks.
   void AddFlushed(const MemTable& memtable, VersionEdit* edit, ChunkExtents* extents) const REQUIRES(db_mutex);
 
   // Has the edit let go of what is above the limit.

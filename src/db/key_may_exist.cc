@@ -8,8 +8,8 @@
 
 namespace miodb {
 
-// What is in memory decides: memtables by their records, tables by their filters. A file that has the key in its range
-// may have it.
+// Memory alone decides: memtables by their records, tables by their filters. A file that has the key in its range may
+// have it.
 bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
   ReadStates::Pin pin(&sources_->states);
   DCHECK(pin->memtable != nullptr && pin->version != nullptr);
@@ -23,7 +23,8 @@ bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::st
   }
   if (!s.ok()) return true;
   if (pin->has_ranges()) {
-    // What memtables do not have is older than their ranges, and what they have is not older than those of tables.
+    // A key that memtables do not have is older than their range deletions, and a record in memtables is not older than
+    // the range deletions of tables.
     std::vector<const RangeSet*> sets;
     pin->memtable->ranges().AppendTo(&sets);
     for (const MemTableRef& sealed : pin->immutables) sealed->ranges().AppendTo(&sets);

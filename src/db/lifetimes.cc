@@ -24,8 +24,8 @@ static_assert(kBatchExpiringPut == kTypeExpiringValue && kBatchExpiryBytes == kE
 
 LifetimePolicy::~LifetimePolicy() = default;
 
-// What the write says comes before what Options say. A lifetime that is out of range is refused, whoever says it: a sum
-// that overflows would be a moment in the past.
+// The lifetime of the write comes before the lifetime in Options. A lifetime that is out of range is refused, whoever
+// gives it: a sum that overflows would be a moment in the past.
 Status Lifetimes::ExpiryOfPut(const WriteOptions& options, const Slice& key, const Slice& value, uint64_t now_micros,
                               uint64_t* expiry) const {
   DCHECK(expiry != nullptr);

@@ -34,7 +34,7 @@ class Lifetimes {
     return StoreAt(db_.WallMicros(), options, key, batch_type, value, space);
   }
 
-  // The batch with its puts as they are stored. Those with the same lifetime expire at the same moment.
+  // The batch with its puts as they are stored. Puts with the same lifetime expire at the same moment.
   Status Store(const WriteOptions& options, const WriteBatch& batch, WriteBatch* stored) const;
 
  private:
@@ -47,7 +47,7 @@ class Lifetimes {
 };
 
 // A write for the tracer, in the form that its user gave it: without expiries, and none that deletes a dropped family.
-// What a replay gives the values for lifetimes its own options say.
+// A replay gives the values lifetimes by its own options.
 void TraceStored(DbContext* db, ValueType type, const Slice& key, const Slice& value);
 void TraceStored(DbContext* db, const Slice& batch);
 

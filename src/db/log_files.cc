@@ -43,9 +43,10 @@ Status LogFiles::Find(const std::string& folder, uint64_t id, std::vector<LogFil
   return Status::Corruption(folder, what);
 }
 
-// A log of which STORE says that it holds nothing: whether its folder agrees. It need not be there. Files in a folder
-// that has seen a later open than STORE were written since. Those in one that has seen the last open are archived ones
-// that were put back, and sequences tell that they are in tables; an older copy is not this log's any more.
+// Whether the folder of a log agrees with STORE, which says that the log holds nothing. The folder need not exist.
+// Files in a folder that has seen a later open than STORE were written since. Files in a folder that has seen the last
+// open are archived files that were put back, and sequences tell that their writes are in tables. An older copy of the
+// folder is not this log's any more.
 Status LogFiles::FindUnused(bool* same) const {
   Env* const env = db_.options.env;
   const StoreDescriptor::Log& log = store_->store().log;
@@ -63,8 +64,8 @@ Status LogFiles::FindUnused(bool* same) const {
 }
 
 // Finds the log files, and prepares to write some if the mode asks for it. STORE says so before anybody can write.
-// A log that was in use is found, or the open fails. One that was not may have lost its folder: then it begins anew,
-// with another id, so that the old folder, once it is mounted again, never counts as this one.
+// A log that was in use is found, or the open fails. A log that was not in use may have lost its folder: then it begins
+// anew, with another id, so that the old folder, once it is mounted again, never counts as this log's.
 Status LogFiles::Open(uint64_t store_id) {
   CHECK(files_ == nullptr && to_write_ == nullptr);
   const bool writes = db_.options.log_mode == kLogFile, is_volatile = db_.LogsUntilSsd();

@@ -1,5 +1,5 @@
-// LogFiles: the log files of a database. Which of them hold anything that is not in tables follows from sequences
-// alone: one file for each memtable, and the manifest's flushed sequence. So no edit names them, and the only thing to
+// LogFiles: the log files of a database. Sequences alone tell which files hold anything that is not in tables: there is
+// a file for each memtable, and the manifest has the flushed sequence. So no edit names them, and the only thing to
 // remember is where they are: STORE says it (format/store_descriptor.h), whatever the log mode is at the next open.
 //
 // Threads: Open, Leave and Remove by the open and the close; to_write() by the leader of a write group; the rest by
@@ -34,7 +34,7 @@ class LogFiles {
   // When the database is closed: if all is flushed there is nothing in the log, wherever it is then.
   void Leave();
 
-  // Of an open that failed: nobody writes any more, and the close has nothing to leave.
+  // For an open that failed: nobody writes any more, and the close has nothing to leave.
   void Abandon() {
     to_write_ = nullptr;
     files_.reset();

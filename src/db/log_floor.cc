@@ -35,7 +35,7 @@ namespace {
 // The limit of the log without max_total_wal_size, for each byte of the pool's capacity.
 constexpr uint64_t kLogOfCapacity = 2;
 
-// It is at least this many memtables: one that is filled, and those that are on their way down.
+// The limit is at least this many memtables: one that is filled, and some on their way down.
 constexpr uint64_t kLeastMemTables = 4;
 
 // How often somebody who waits for another's STORE looks again.
@@ -126,8 +126,8 @@ double LogFloor::Excess() const {
   return static_cast<double>(logs_->files()->live_bytes()) / static_cast<double>(Limit()) - 1;
 }
 
-// One replacement at a time, since each is made of the state before it. A file that could not be replaced has not
-// changed; a sync that fails leaves it open what is durable, and stops the database.
+// STORE is replaced by one thread at a time, since each state is made of the state before it. If the replacement fails,
+// the file has not changed. If the sync fails, nobody knows which state is durable, so the database stops.
 Status LogFloor::MakeFilesDurable(const VersionEdit& edit) {
   if (!db_.LogsUntilSsd()) return Status::OK();
   while (busy_ && control_->error().ok()) control_->SleepUntilDone(kBusyMicros);

@@ -32,7 +32,7 @@ class LogFloor {
   // Reads what there is of the database, or makes up its id.
   Status Read(bool exists);
 
-  // Whose table files and log files these are: the id of the pool, or of a volatile pool's database.
+  // The id of the owner of table files and log files: the pool, or a volatile pool's database.
   uint64_t store_id() const { return store_id_; }
 
   // The state of the SSD tier that the open found in STORE, and up to where the log went at least.
@@ -55,7 +55,7 @@ class LogFloor {
   // Whether the log is too long for the sake of what is in the buffer.
   bool BufferHoldsLog() const REQUIRES(db_mutex);
 
-  // Whether a drain would make a log that is too long shorter. One that damage keeps from draining has to stay.
+  // Whether a drain would make a log that is too long shorter. A log that damage keeps from draining has to stay.
   bool WantsDrain() const REQUIRES(db_mutex);
 
   // By how much of its limit the log is too long, while writers that wait give it time to get shorter.

@@ -13,24 +13,25 @@
 #include "src/util/check.h"
 
 // A chunk that is full has an index and is taken up by it, as a recovery does; of others the frames are inserted, one
-// after the other, as far as they check and follow. What was written by one call is in one frame, so what there is up
-// to the last frame is what the database had at some moment.
+// after the other, as far as they check and follow. The updates of a call are in one frame, so the records up to the
+// last frame are a state that the database had at some moment.
 
-// What is known, step by step:
+// Rules for frames:
 //
 //   a frame that checks and follows the last write     is inserted, or passed over if tables have its writes
 //   one that checks and does not follow                waits: what comes before it is in another chunk, or on its way
 //   one that does not check                            is the end of the chunk, for now
 //
-// Chunks come and go with the edits. One that an edit takes out was flushed, whether its log is kept for followers or
-// not, and its writes are in the tables of that edit; so it goes with its memtable, and a write is never seen twice.
+// Chunks come and go with the edits. A chunk that an edit takes out was flushed, whether its log is kept for followers
+// or not, and its writes are in the tables of that edit. So the chunk goes with its memtable, and a write is never seen
+// twice.
 
 namespace miodb {
 
 namespace {
 
 // A frame that is being stored may be the old bytes for one step of the reading and the new ones for the next, which
-// checks. What checks has been all there by then, so a second reading is of that alone.
+// checks. If the frame checks, all of it was there by then, so a second reading reads the new bytes alone.
 bool ReadStoredFrame(const char* p, const char* end, uint64_t secret, uint64_t chunk_id, FrameView* frame) {
   if (!ReadFrame(p, end, secret, chunk_id, frame)) return false;
   std::atomic_thread_fence(std::memory_order_acquire);  // the second reading comes after the first
@@ -46,8 +47,8 @@ MemTableRef LogFollower::NewMemTable(const Chunk& chunk) const {
   return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret());
 }
 
-// A state from after a flush names the chunks that are left, so those before are forgotten with their memtables. What
-// the tables have the last sequence counts, however much of the log was read.
+// A state from after a flush names the chunks that are left, so those before are forgotten with their memtables. The
+// last sequence counts the writes in tables, however much of the log was read.
 Status LogFollower::SetChunks(const ManifestState& state) {
   std::erase_if(chunks_, [&](const auto& item) { return state.chunks.count(item.first) == 0; });
   for (const auto& [id, place] : state.chunks) {

@@ -1,7 +1,7 @@
 // LogFollower: memtables over the log chunks of a pool that another process may be writing to.
 //
 // Threads: one; memtables are read by any, up to the last sequence that they were told.
-// What a crash of the owner leaves: the frames up to the first that does not check, as its recovery will find them.
+// After a crash of the owner: the frames up to the first that does not check, as the owner's recovery will find them.
 
 #ifndef MIODB_SRC_DB_LOG_FOLLOWER_H_
 #define MIODB_SRC_DB_LOG_FOLLOWER_H_
@@ -41,7 +41,7 @@ class LogFollower {
   // Where what is in the chunks begins: behind all that is in the tables of the state.
   uint64_t first_sequence() const { return first_sequence_; }
 
-  // Those that have something, newest first. The first may get more, and no other.
+  // Memtables that are not empty, newest first. Only the first may get more records.
   std::vector<MemTableRef> MemTables() const;
 
  private:

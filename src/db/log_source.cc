@@ -1,4 +1,4 @@
-// What sources of the log have in common.
+// Functions that all sources of the log share.
 
 #include "src/db/log_source.h"
 
@@ -9,7 +9,7 @@
 
 namespace miodb {
 
-// One pass, as nobody waits for a sort of them. A write that is in a gap, which only a foreign hand makes, is not
+// Goes over the chunks once, without sorting them. A write that is in a gap, which only a foreign hand makes, is not
 // found.
 const KeptChunk* FindKept(const std::map<uint64_t, KeptChunk>& kept, uint64_t sequence, uint64_t* begin) {
   DCHECK_LT(sequence, *begin);

@@ -29,7 +29,7 @@ class LogSource {
   LogSource(const LogSource&) = delete;
   LogSource& operator=(const LogSource&) = delete;
 
-  // The last write that reads see. Who is told of it sees its frame.
+  // The last write that reads see. A thread that gets this sequence sees the write's frame.
   virtual uint64_t LastVisible() const = 0;
 
   // The part of the log with this write. NotFound if the pool has it no more. REQUIRES: the write is visible.
@@ -43,7 +43,7 @@ class LogSource {
 // there is none; where it is null, then the oldest write that comes behind the one that was looked for.
 const KeptChunk* FindKept(const std::map<uint64_t, KeptChunk>& kept, uint64_t sequence, uint64_t* begin);
 
-// What to say where there is no part with a write.
+// The error if no part has the write.
 Status NoMoreInLog(uint64_t sequence, uint64_t oldest);
 
 }  // namespace miodb

@@ -13,7 +13,7 @@ void MemoryBudget::Open(Account* account, std::function<void()> ask) {
   CHECK(added);
 }
 
-// What a closed database took is free.
+// Memory of a closed database is free.
 void MemoryBudget::Close(Account* account) {
   const MutexLock lock(&mutex_);
   if (accounts_.erase(account) == 0) return;
@@ -34,8 +34,8 @@ void MemoryBudget::Set(Account* account, uint64_t memtable, uint64_t sealed) {
   if (bytes_ > 0 && used_ > bytes_) AskTheLargest();
 }
 
-// What is sealed, or asked for, comes free without asking anybody else.
-// The largest ones bring it down with the fewest flushes.
+// Sealed memtables, and memtables that were asked for, come free without asking anybody else. Asking the largest brings
+// the sum down with the fewest flushes.
 void MemoryBudget::AskTheLargest() {
   uint64_t coming = 0;
   for (const Account* const account : accounts_) {

@@ -35,7 +35,8 @@ class MemoryBudget {
   void Open(Account* account, std::function<void()> ask) EXCLUDES(mutex_);
   void Close(Account* account) EXCLUDES(mutex_);
 
-  // What the account's memtable takes, and those that wait for their flush. Asks whoever is to seal.
+  // Sets the memory of the account's memtable, and of the memtables that wait for their flush. Asks the databases that
+  // are to seal.
   void Set(Account* account, uint64_t memtable, uint64_t sealed) EXCLUDES(mutex_);
 
   uint64_t used() const EXCLUDES(mutex_) {

@@ -12,7 +12,7 @@ namespace miodb {
 
 namespace {
 
-// What merges have written so far, in vain or not.
+// Bytes that merges have written so far, in vain or not.
 uint64_t BytesOfMerges(const Persist& persist) {
   uint64_t bytes = 0;
   for (const Purpose purpose : {Purpose::kMerge, Purpose::kLazyCopy, Purpose::kEvacuation}) {
@@ -128,8 +128,8 @@ void Merger::GiveWay(MergeRequest* request) {
   request->leave_free += space_->Plenty();
 }
 
-// All but its filter. What version gets outlives the request. That version may be newer than the one which the job was
-// picked from, because other jobs may have ended since; but none of them held what this one takes.
+// Makes all of the request but its filter. *version outlives the request. The version may be newer than the one from
+// which the job was picked, because other jobs may have ended since; but no such job held inputs of this job.
 MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) {
   const bool into_repository = job.output_level == db_.options.num_levels - 1;
   CHECK(!job.inputs.empty() && job.output_level < db_.options.num_levels);
@@ -177,8 +177,8 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.leave_free = CopiesLeave(hold);
   request.copy_extents.took = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
   request.copy_extents.bytes = space_->NextChunkBytes();
-  // In a full pool the pieces that are free may be as small as what a table once copied. They have to do: what is
-  // collected with them leaves larger ones.
+  // In a full pool the free pieces may be as small as the copies of a table once were. Such pieces have to do, because
+  // a collection that copies into them leaves larger pieces.
   request.copy_extents.least = hold.full ? kExtentUnit : request.copy_extents.bytes / 4;
   request.filter_bits = db_.options.filter_bits_per_key;
   request.now_micros = db_.WallMicros();
@@ -266,7 +266,7 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   Finish(hold, s, given_up ? Outcome::kGivenUp : OutcomeOf(s), refused);
 }
 
-// All that there is to do is the edit: nobody reads what has expired.
+// The edit is all that there is to do: nobody reads expired records.
 void Merger::DropTables(const MergeJob& job, MergeResult* result) {
   CHECK(job.kind == MergeKind::kDrop && !job.collect.empty());
   result->removed = job.collect;

@@ -74,7 +74,7 @@ class Merger {
   PickerInput MakePickerInput() const REQUIRES(db_mutex);
   MergeRequest MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) EXCLUDES(db_mutex);
   void RunJob(MergeJob job, const JobHold& hold) EXCLUDES(db_mutex);
-  // What copies of the job leave free besides the index reserve.
+  // Bytes that copies of the job leave free besides the index reserve.
   uint64_t CopiesLeave(const JobHold& hold) const;
   void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
   void DropTables(const MergeJob& job, MergeResult* result);

@@ -5,9 +5,9 @@
 //     leaf, entry, record. The searches of a window take one step each in turn; then what their next steps read is
 //     asked for together, so that the misses of the caches and of the TLB overlap. Where a search is over its value is
 //     copied and the next key takes its place.
-//   3 What is left lies on SSD, or nowhere. The blocks that a group of keys needs are read side by side with io_uring,
-//     then the keys are looked for in them. A filter that was wrong costs a read of its own. One thread cannot keep a
-//     fast disk busy, so helper threads take groups as well if there are several.
+//   3 The keys that are left lie on SSD, or nowhere. The blocks that a group of keys needs are read side by side with
+//     io_uring, then the keys are looked for in them. A filter that was wrong costs a read of its own. A single thread
+//     cannot keep a fast disk busy, so helper threads take groups as well if there are several.
 //   4 Where there is no io_uring, helper threads and the caller look for the keys side by side. The caller keeps the
 //     state pinned for all of them.
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr size_t kMostReadKeys = 64;
 
 }  // namespace
 
-// What one call works on. A key's status and value belong to whoever looks for it.
+// The objects of a call. A key's status and value belong to the thread that looks for the key.
 struct ReadPath::MultiGetCall {
   const ReadOptions& options;
   const std::vector<Slice>& keys;
@@ -84,7 +84,7 @@ void ReadPath::Store(MultiGetCall* call, size_t i, const Status& s, bool found, 
   }
 }
 
-// What *values holds is let go of first, so that no pin is kept by a key that is not found.
+// Pins that *values holds are released first, so that a key that is not found keeps no pin.
 template <typename Value>
 std::vector<Status> ReadPath::GetMany(const ReadOptions& options, const std::vector<Slice>& keys,
                                       std::vector<Value>* values) {

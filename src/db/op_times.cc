@@ -63,7 +63,7 @@ uint64_t TimeSummary::CountUpTo(double nanos) const {
   return sum;
 }
 
-// What the thread has in databases, one entry each. Its end gives the histograms to whoever comes next.
+// The thread's histograms, an entry for each database. At its end the thread leaves them to a later thread.
 class OpTimes::Registration {
  public:
   ~Registration() {
@@ -113,7 +113,7 @@ OpTimes::~OpTimes() {
   for (const auto& thread : threads_) thread->is_orphan.store(true, std::memory_order_relaxed);  // relaxed: see Find
 }
 
-// Those of a thread that has ended, or new ones.
+// Takes the histograms of a thread that has ended, or makes new ones.
 std::shared_ptr<OpTimes::OfThread> OpTimes::Take() {
   DCHECK(t_recent.owner != UINT64_MAX);
   MutexLock lock(&mutex_);

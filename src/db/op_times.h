@@ -1,16 +1,16 @@
 // OpTimes: how long the calls and the background work of a database took, as a histogram of each kind.
 //
 // Each thread counts in histograms of its own, which it alone writes, so that a call costs two readings of a clock, an
-// increment and an addition, and no line goes from CPU to CPU. Who asks sums them up.
+// increment and an addition, and no line goes from CPU to CPU. A query sums them up.
 //
 //   const OpTimes::Timed<TimedOp::kGet> timed(times);   // until the end of the block; times may be null
 //
 // A histogram is log-linear: each power of two of ticks has 64 equal buckets, so that a percentile is off by less than
 // 1.6 %, and so is a sum, which is made of them. 30 KiB for each kind.
 //
-// Threads: any. What a thread has counted stays when it ends, and a later thread goes on with its histograms. Sums are
-// of no one moment. Ownership: a database's object may end before the threads that counted, and the other way round;
-// the histograms are shared by both.
+// Threads: any. Counts stay when their thread ends, and a later thread goes on with its histograms. Sums are of no one
+// moment. Ownership: a database's object may end before the threads that counted, and the other way round; the
+// histograms are shared by both.
 
 #ifndef MIODB_SRC_DB_OP_TIMES_H_
 #define MIODB_SRC_DB_OP_TIMES_H_
@@ -126,7 +126,7 @@ class OpTimes {
   static constexpr size_t kCalls = 3;
   static_assert(static_cast<size_t>(TimedOp::kScan) + 1 == kCalls);
 
-  // What the thread has of the database that it used last: histograms of all kinds of calls.
+  // The thread's histograms in the database that it used last, for all kinds of calls.
   struct Recent {
     uint64_t owner;
     std::array<ThreadHistogram*, kCalls> histograms;
