@@ -25,6 +25,7 @@ class PayloadMap {
   // fence at the end of the flush covers them. Chunks are cut to what is used, and the tails stay taken: until the edit
   // of this flush is durable, the manifest names the chunks at their full size.
   void Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
+    std::vector<ExtentRef> extents;
     for (const auto& chunk : segment.chunks) {
       if (chunk->used == 0) continue;
       CHECK_LE(chunk->used, chunk->capacity);
@@ -40,8 +41,11 @@ class PayloadMap {
       if (MIODB_MUTATED(kFlushFreesEarly)) extent->ReleaseTrimmed();
       extent->SetPayloadBytes(chunk->used);
       pieces_.push_back({chunk->base, chunk->base + chunk->used, extent->offset()});
-      tracker->AddExtent(extent);
+      extents.push_back(std::move(extent));
     }
+    std::vector<const ExtentRef*> known;
+    for (const ExtentRef& extent : extents) known.push_back(&extent);
+    tracker->Know(known);
     std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
     for (size_t i = 1; i < pieces_.size(); i++) CHECK(pieces_[i - 1].end <= pieces_[i].begin);
   }

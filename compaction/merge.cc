@@ -118,16 +118,18 @@ class ClusterMerge {
     options.index_taken = [copier](int64_t bytes, uint64_t extents) { copier->CountIndex(bytes, extents); };
     CHECK(!cluster.inputs.empty());
     uint64_t payload_bytes = 0;
+    std::vector<const ExtentRef*> extents;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       for (const TableRef& table : tables) {
         options.max_entries += table->entries();
         options.min_sequence = std::min(options.min_sequence, table->min_sequence());
         options.max_sequence = std::max(options.max_sequence, table->max_sequence());
         payload_bytes += table->payload_bytes();
-        for (const PayloadRef& p : table->payload()) tracker->AddExtent(p.extent);
+        for (const PayloadRef& p : table->payload()) extents.push_back(&p.extent);
       }
       cursors_.push_back(std::make_unique<IndexCursor>(tables, &failed_));
     }
+    tracker->Know(extents);
     // The bounds of sequences are those of all inputs. A table of the output may have narrower ones; nobody reads all
     // of its records to find out.
     entries_ = options.max_entries;
@@ -397,7 +399,8 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
       ClusterMerge merge(request, cluster, guess_sizes, &tracker, &copier, result);
       s = merge.Run();
       if (s.ok() || !merge.overflowed()) break;
-      tracker.Take();  // start over with nothing accounted
+      copier.Finish();
+      tracker.Take();  // start over with nothing accounted, and without the copies
       result->entries_read = read;
       result->entries_dropped = dropped;
       result->range_dropped = range_dropped;

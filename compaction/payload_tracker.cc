@@ -1,38 +1,53 @@
-// Extents in a sorted vector, found by binary search, after a look at the one that was found last: entries of one table
-// that follow each other often lie in the same extent. Those of several tables in turn do not, and where they lie
-// nobody can guess, the processor neither: the search has no branch that depends on it.
+// The slot found last is looked at first: entries of one table that follow each other often lie in the same extent, and
+// an entry that was found is accounted next. A copy lies in the extent that was added last.
 
 #include "compaction/payload_tracker.h"
 
 #include <algorithm>
-
-#include "src/util/last_where.h"
+#include <utility>
 
 namespace miodb {
 
-// The same extent may come from each table that shares it. Another extent over the same space would be a second owner.
-void PayloadTracker::AddExtent(const ExtentRef& extent) {
-  CHECK(extent != nullptr);
-  const PmRef begin = extent->offset();
-  const auto place = std::lower_bound(begins_.begin(), begins_.end(), begin);
-  const auto at = slots_.begin() + (place - begins_.begin());
-  if (place != begins_.end() && *place == begin) {
-    CHECK(at->extent == extent);  // space has one owner, whom all share
-    return;
+// Sorted by pairs of numbers and pointers, so that a reference is counted once for each extent and not for each table.
+void PayloadTracker::Know(const std::vector<const ExtentRef*>& extents) {
+  CHECK(live_ == 0 && touched_.empty());
+  std::vector<std::pair<PmRef, const ExtentRef*>> sorted;
+  sorted.reserve(extents.size());
+  for (const ExtentRef* extent : extents) sorted.emplace_back((*extent)->offset(), extent);
+  std::sort(sorted.begin(), sorted.end());
+  slots_.clear();
+  std::vector<PayloadBounds::Bounds> bounds;
+  for (const auto& [offset, extent] : sorted) {
+    if (!slots_.empty() && slots_.back().extent->offset() == offset) {
+      CHECK(slots_.back().extent == *extent);  // space has one owner, whom all share
+      continue;
+    }
+    slots_.push_back({*extent, 0});
+    bounds.push_back({offset, (*extent)->end()});
   }
-  CHECK(place == begins_.end() || extent->end() <= *place);
-  CHECK(at == slots_.begin() || std::prev(at)->extent->end() <= begin);
-  slots_.insert(at, Slot{extent, 0});
-  begins_.insert(place, begin);
+  bounds_.Set(std::move(bounds));  // which checks that they lie apart
+  known_ = slots_.size();
   last_ = 0;
+}
+
+// A second owner of the same space would lie in it.
+void PayloadTracker::AddExtent(const ExtentRef& extent) {
+  CHECK(extent != nullptr && extent->size() > 0);
+  if (kChecksWhole) CHECK(Find(extent->offset()) == nullptr && Find(extent->end() - 1) == nullptr);
+  slots_.push_back({extent, 0});
+  last_ = slots_.size() - 1;
 }
 
 // A reference comes from an index, so it may lie nowhere. That is an answer, not an assertion.
 Extent* PayloadTracker::Find(PmRef ref) {
   if (last_ < slots_.size() && slots_[last_].extent->Contains(ref)) return slots_[last_].extent.get();
-  if (begins_.empty()) return nullptr;
-  const size_t i = LastWhere(begins_.size(), [&](size_t slot) { return begins_[slot] <= ref; });
-  if (!slots_[i].extent->Contains(ref)) return nullptr;
+  for (size_t i = slots_.size(); i-- > known_;) {
+    if (!slots_[i].extent->Contains(ref)) continue;
+    last_ = i;
+    return slots_[i].extent.get();
+  }
+  const size_t i = known_ == 0 ? PayloadBounds::kNone : bounds_.IndexOf(ref);
+  if (i == PayloadBounds::kNone) return nullptr;
   last_ = i;
   return slots_[i].extent.get();
 }
@@ -40,30 +55,34 @@ Extent* PayloadTracker::Find(PmRef ref) {
 // Run at every Take in debug builds and simulators.
 void PayloadTracker::Check() const {
   uint64_t live = 0;
-  PmRef end = 0;
-  CHECK_EQ(begins_.size(), slots_.size());
+  size_t touched = 0;
+  CHECK_LE(known_, slots_.size());
   for (size_t i = 0; i < slots_.size(); i++) {
-    CHECK_EQ(begins_[i], slots_[i].extent->offset());
-    CHECK_LE(end, begins_[i]);
-    end = slots_[i].extent->end();
+    CHECK(i == 0 || i >= known_ || slots_[i - 1].extent->end() <= slots_[i].extent->offset());
     live += slots_[i].live;
+    touched += slots_[i].live > 0;
   }
   CHECK_EQ(live, live_);
-  CHECK_LE(last_, slots_.size());
+  CHECK_EQ(touched, touched_.size());
+  CHECK(slots_.empty() || last_ < slots_.size());
 }
 
-// Extents stay known for the next table; only the account begins anew. One that no entry referred to is left out: the
-// table must not keep its space.
+// An extent that no entry referred to is left out: the table must not keep its space.
 std::vector<PayloadRef> PayloadTracker::Take() {
   if (kChecksWhole) Check();
   std::vector<PayloadRef> result;
-  for (Slot& slot : slots_) {
-    if (slot.live == 0) continue;
-    result.push_back({slot.extent, slot.live});
-    live_ -= slot.live;
-    slot.live = 0;
+  result.reserve(touched_.size());
+  for (const size_t i : touched_) {
+    result.push_back({slots_[i].extent, slots_[i].live});
+    live_ -= slots_[i].live;
+    slots_[i].live = 0;
   }
   CHECK_EQ(live_, 0u);
+  touched_.clear();
+  slots_.resize(known_);
+  last_ = 0;
+  std::sort(result.begin(), result.end(),
+            [](const PayloadRef& a, const PayloadRef& b) { return a.extent->offset() < b.extent->offset(); });
   return result;
 }
 

@@ -16,6 +16,10 @@ namespace {
 // More runs than this are not merged in one job, so that its inputs' indexes stay within reach of the caches.
 constexpr size_t kMaxMergeWidth = 8;
 
+// Levels whose runs one merge takes. A job has at most 2^levels times the entries of a run of its first level, so this
+// bounds how many such runs come while it runs, whatever the level is.
+constexpr int kMaxMergeLevels = 4;
+
 // Tables that one garbage collection rewrites, so that the space of each is freed before the next begins.
 constexpr size_t kMaxCollectTables = 8;
 
@@ -24,26 +28,60 @@ constexpr size_t kMaxDropTables = 1024;
 
 bool IsBusy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
 
-// A level is scored by its runs for each run that makes it due. The last level of the buffer is due with one, but
-// scores as if two were needed, so that it gives way to levels that are as full. A run that is busy holds its whole
-// level back.
-std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
+// The buffer level whose runs are due for the repository, if any: the deepest that has runs, if it is the last one, or
+// if they have enough entries for the repository to be worth rewriting. So the depth of the buffer follows the
+// repository: while its entries double, it is rewritten a bounded number of times.
+std::optional<int> LevelForRepository(const PickerInput& input) {
   const Version& version = *input.version;
   const int last_buffer = version.repository() - 1;
-  CHECK(last_buffer >= 0 && input.level_trigger > 0);
+  int level = last_buffer;
+  while (level >= 0 && version.levels[static_cast<size_t>(level)].empty()) level--;
+  if (level < 0) return std::nullopt;
+  if (level == last_buffer) return level;
+  if (level < input.least_depth) return std::nullopt;
+  uint64_t entries = 0;
+  for (const RunRef& run : version.levels[static_cast<size_t>(level)]) entries += run->entries();
+  const std::vector<RunRef>& repository = version.levels.back();
+  if (!repository.empty() && entries < repository[0]->entries() / input.growth) return std::nullopt;
+  return level;
+}
+
+// Adds the levels below that the output would make due, so that their entries and those of the levels above are written
+// once and not once for each level. While the job runs none of its levels gives runs away, which bounds their number.
+void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
+  const Version& version = *input.version;
+  for (;;) {
+    const int level = job->output_level;
+    if (level == lazy || level >= version.repository() - 1 || level - job->level >= kMaxMergeLevels) return;
+    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
+    if (runs.empty() || runs.size() + 1 < static_cast<size_t>(input.level_trigger)) return;
+    if (job->inputs.size() + runs.size() > kMaxMergeWidth || input.busy_levels->count(level) > 0) return;
+    if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) return;
+    job->inputs.insert(job->inputs.end(), runs.begin(), runs.end());
+    job->output_level++;
+  }
+}
+
+// A level is scored by its runs for each run that makes it due. The level that is due for the repository is so with one
+// run, but scores as if two were needed, so that it gives way to levels that are as full. A run that is busy holds its
+// whole level back.
+std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
+  const Version& version = *input.version;
+  CHECK(version.repository() > 0 && input.level_trigger > 0 && input.growth > 0);
   const size_t trigger = static_cast<size_t>(input.level_trigger);
+  const int lazy = LevelForRepository(input).value_or(-1);
   // Of levels that are as full the upper one comes first.
   int best = -1;
   double best_score = 0;
-  for (int level = 0; level <= last_buffer; level++) {
+  for (int level = 0; level < version.repository(); level++) {
     if (input.busy_levels->count(level) > 0) continue;
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
-    const size_t due_at = level == last_buffer ? 1 : trigger;
+    const size_t due_at = level == lazy ? 1 : trigger;
     if (runs.size() < due_at) continue;
     if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) continue;
     // The repository takes one merge at a time, since each may touch all of its partitions.
-    if (level == last_buffer && input.busy_levels->count(version.repository()) > 0) continue;
-    const double score = static_cast<double>(runs.size()) / static_cast<double>(due_at + (level == last_buffer));
+    if (level == lazy && input.busy_levels->count(version.repository()) > 0) continue;
+    const double score = static_cast<double>(runs.size()) / static_cast<double>(due_at + (level == lazy));
     if (score > best_score) {
       best = level;
       best_score = score;
@@ -51,12 +89,14 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   }
   if (best < 0) return std::nullopt;
   const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(best)];
-  MergeJob job{best == last_buffer ? MergeKind::kLazyCopy : MergeKind::kZeroCopy, best, best + 1, {}, {}};
-  const size_t width = best == last_buffer ? 1 : std::min(runs.size(), kMaxMergeWidth);
-  CHECK_GE(runs.size(), width);
+  MergeJob job{MergeKind::kZeroCopy, best, best + 1, {}, {}};
+  const size_t width = std::min(runs.size(), kMaxMergeWidth);
   // The oldest: newer runs of the level stay in front of the output, wherever that is put.
   job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
-  if (best == last_buffer) {
+  if (best != lazy && width == runs.size()) TakeLevelsBelow(input, lazy, &job);
+  if (best == lazy) {
+    job.kind = MergeKind::kLazyCopy;
+    job.output_level = version.repository();
     const std::vector<RunRef>& repository = version.levels.back();
     CHECK_LE(repository.size(), 1u);
     job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
@@ -261,7 +301,8 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
 }
 
 // Neighbours in age are inputs that follow each other in the list of all runs of the levels from the job's own to its
-// output, newest first; and but in a collection they reach to the oldest run of the job's level.
+// output, newest first; and but in a collection they reach to the oldest run of the job's level, in a zero-copy merge
+// to that of the last level above its output.
 void CheckJob(const PickerInput& input, const MergeJob& job) {
   const auto& levels = input.version->levels;
   CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
@@ -280,6 +321,9 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   CHECK(std::equal(job.inputs.begin(), job.inputs.end(), first));
   const size_t newer = static_cast<size_t>(first - by_age.begin());
   CHECK(TakesSomeTables(job.kind) || newer + job.inputs.size() >= levels[static_cast<size_t>(job.level)].size());
+  if (job.kind == MergeKind::kZeroCopy) {
+    CHECK_EQ(newer + job.inputs.size() + levels[static_cast<size_t>(job.output_level)].size(), by_age.size());
+  }
   CHECK(std::none_of(job.inputs.begin(), job.inputs.end(), [&](const RunRef& run) { return IsBusy(input, *run); }));
   const auto& tables = job.inputs.front()->tables;
   for (const TableRef& table : job.collect) {
@@ -305,7 +349,7 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
     }
     if (job.has_value()) return job;
   }
-  if (input.collection_blocked || (input.settle && input.jobs_running)) return std::nullopt;
+  if (!input.marked || input.collection_blocked || (input.settle && input.jobs_running)) return std::nullopt;
   return PickCollection(input);
 }
 

@@ -8,6 +8,7 @@
 #ifndef MIODB_COMPACTION_PICKER_H_
 #define MIODB_COMPACTION_PICKER_H_
 
+#include <climits>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -18,8 +19,8 @@
 namespace miodb {
 
 enum class MergeKind {
-  kZeroCopy,  // two or more runs of one buffer level into one run of the next
-  kLazyCopy,  // the oldest run of the buffer into the repository
+  kZeroCopy,  // two or more runs of one buffer level, and of those below that become due by it, into one run below
+  kLazyCopy,  // the oldest runs of the buffer into the repository
   kSettle,    // all buffer levels into the repository, or that alone
   kQuiet,     // the newest runs, and the one before them, into one in its place: nobody waits for it
   kCollect,   // tables of one run, rewritten without what lies in extents marked for evacuation
@@ -42,6 +43,8 @@ struct MergeJob {
 struct PickerInput {
   VersionRef version;
   int level_trigger = 2;
+  int least_depth = INT_MAX;  // runs of this buffer level and of deeper ones may go into the repository before the last
+  uint64_t growth = 1;        // if the repository has at most so many times their entries
   const std::set<uint64_t>* busy_runs = nullptr;
   const std::set<int>* busy_levels = nullptr;
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; tables of the repository in jobs that take only some
@@ -54,6 +57,7 @@ struct PickerInput {
   bool drops_blocked = false;       // what has expired stays where it is
   bool merges_blocked = false;      // garbage collection only
   bool collection_blocked = false;  // merges only
+  bool marked = true;               // some extents may be marked for evacuation
   uint64_t quiet_bytes = 0;         // of the pool, that a quiet merge may take for its index
   bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
 };

@@ -13,6 +13,11 @@ namespace {
 
 bool HoldsAll(const JobHold& hold) { return hold.kind == MergeKind::kSettle || hold.kind == MergeKind::kQuiet; }
 
+// Of a job that holds whole levels. Between the levels of a lazy copy and the repository there is nothing.
+int LastHeld(const JobHold& hold) {
+  return hold.kind == MergeKind::kZeroCopy ? hold.output_level - 1 : hold.output_level;
+}
+
 QuietEvent EndOf(Outcome outcome) {
   return outcome == Outcome::kInstalled ? QuietEvent::kInstalled
          : outcome == Outcome::kGivenUp ? QuietEvent::kGivenUp
@@ -35,6 +40,7 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
     : repository_(repository), policy_(policy), quiet_(policy.quiet) {
   CHECK_GT(repository_, 0);
   CHECK(policy_.collection_attempts >= 0 && policy_.collection_attempts < 63);  // a budget is halved so often
+  CHECK(policy_.least_depth > 0 && policy_.repository_growth > 0);
   CHECK(policy_.plenty_share > 0 && policy_.short_share > 0 && policy_.buffer_share > 0 && policy_.writers_share > 0);
   CHECK(policy_.short_goal_percent >= 100 && policy_.short_start_percent >= policy_.short_goal_percent);
 }
@@ -45,6 +51,9 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
 // may have found a reason of its own to settle.
 std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   if (trim_ != TrimState::kIdle) return std::nullopt;
+  input.least_depth = policy_.least_depth;
+  input.growth = policy_.repository_growth;
+  input.marked = marks_;
   input.busy_runs = &busy_runs_;
   input.busy_levels = &busy_levels_;
   input.busy_tables = &busy_tables_;
@@ -70,7 +79,7 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
 }
 
 // Jobs that take some tables of the repository share its level among them, and exclude those that merge into it. A
-// settling or quiet merge holds everything. A zero-copy merge holds the level that it takes from and not the one it
+// settling or quiet merge holds everything. A zero-copy merge holds the levels that it takes from and not the one it
 // puts into: its run comes in front there, whatever another job takes from the back.
 // Without memory nothing is held: what is busy is made beside what was, and few jobs run at a time.
 void Scheduler::Hold(const JobHold& hold) {
@@ -90,8 +99,7 @@ void Scheduler::Hold(const JobHold& hold) {
   } else if (HoldsAll(hold)) {
     for (int level = 0; level <= repository_; level++) hold_level(level);
   } else {
-    hold_level(hold.level);
-    if (hold.kind == MergeKind::kLazyCopy) hold_level(hold.output_level);
+    for (int level = hold.level; level <= LastHeld(hold); level++) hold_level(level);
   }
   // From here on nothing needs memory.
   busy_runs_.swap(runs);
@@ -119,8 +127,7 @@ void Scheduler::Release(const JobHold& hold) {
     if (hold.kind == MergeKind::kSettle) settles_finished_++;
     for (int level = 0; level <= repository_; level++) free_level(level);
   } else {
-    free_level(hold.level);
-    if (hold.kind == MergeKind::kLazyCopy) free_level(hold.output_level);
+    for (int level = hold.level; level <= LastHeld(hold); level++) free_level(level);
   }
   if (kChecksWhole) Check();
 }

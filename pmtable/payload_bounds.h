@@ -57,17 +57,28 @@ class PayloadBounds {
   // The end of the extent that ref lies in; 0: it lies in none. Every get comes here, so there is no branch for the
   // processor to guess.
   PmRef EndOf(PmRef ref) const {
-    const uint64_t distance = ref - begin_;
-    if (distance >= span_) return 0;
-    const uint32_t* const slot = &first_[distance >> shift_];
-    DCHECK(slot[0] <= slot[1] && slot[1] < bounds_.size());
-    const Bounds* const extents = &bounds_[slot[0]];
-    const Bounds& extent =
-        extents[LastWhere(slot[1] - slot[0] + 1, [&](uint32_t i) { return extents[i].begin <= ref; })];
+    if (ref - begin_ >= span_) return 0;
+    const Bounds& extent = Candidate(ref);
     return ref >= extent.begin && ref < extent.end ? extent.end : 0;
   }
 
+  // The place, by offset, of the extent that ref lies in; kNone: it lies in none.
+  static constexpr size_t kNone = SIZE_MAX;
+  size_t IndexOf(PmRef ref) const {
+    if (ref - begin_ >= span_) return kNone;
+    const Bounds& extent = Candidate(ref);
+    return ref >= extent.begin && ref < extent.end ? static_cast<size_t>(&extent - bounds_.data()) : kNone;
+  }
+
  private:
+  // The only extent that ref may lie in. REQUIRES: ref is in the span.
+  const Bounds& Candidate(PmRef ref) const {
+    const uint32_t* const slot = &first_[(ref - begin_) >> shift_];
+    DCHECK(slot[0] <= slot[1] && slot[1] < bounds_.size());
+    const Bounds* const extents = &bounds_[slot[0]];
+    return extents[LastWhere(slot[1] - slot[0] + 1, [&](uint32_t i) { return extents[i].begin <= ref; })];
+  }
+
   static constexpr uint64_t kSlotsPerExtent = 2;
 
   std::vector<Bounds> bounds_;  // by offset

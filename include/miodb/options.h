@@ -362,10 +362,12 @@ struct MIODB_EXPORT Options {
 
   // ---- Tables and compaction ---------------------------------------------------------------------------------------
 
-  // Levels of the store: num_levels - 1 levels of the elastic buffer and the repository below them. 2 to 16.
-  // With fewer levels than at the last open the deeper buffer levels join the last one that is left. More levels let
-  // more writes gather before the repository is rewritten, and give a get more tables to ask.
-  int num_levels = 8;
+  // The most levels that the store has: num_levels - 1 levels of the elastic buffer and the repository below them.
+  // 2 to 16. Runs of the last buffer level go into the repository one lazy copy after the other. Of more than 8 levels
+  // as many are used as the data needs: a run goes into the repository as soon as it has half of its entries, so
+  // each entry is rewritten a bounded number of times while the data doubles. With fewer levels than at the last open
+  // the deeper buffer levels join the last one that is left.
+  int num_levels = 16;
 
   // A buffer level holding this many runs has them merged into one run of the next level. 2 to 64.
   // A larger one rewrites less and leaves a get more runs to look into; filters answer for most of them.

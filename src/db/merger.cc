@@ -160,8 +160,8 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   }
   // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
   const uint64_t oldest = job.inputs.back()->id;
-  const int oldest_level =
-      job.kind == MergeKind::kZeroCopy || job.kind == MergeKind::kCollect ? job.level : job.output_level;
+  int oldest_level = job.output_level;
+  if (job.kind == MergeKind::kZeroCopy) oldest_level--;
   for (int level = oldest_level; level < db_.options.num_levels; level++) {
     for (const RunRef& run : (*version)->levels[static_cast<size_t>(level)]) {
       if (level == oldest_level && run->id >= oldest) continue;

@@ -175,6 +175,10 @@ CounterList Properties::Counters() {
   result.emplace_back("live-bytes", tree_->versions->payload_live_bytes());
   result.emplace_back("payload-bytes", tree_->versions->payload_bytes());
   result.emplace_back("entries", tree_->versions->entries());
+  result.emplace_back("tables", tree_->versions->tables());
+  result.emplace_back("runs", tree_->versions->current()->runs.size());
+  result.emplace_back("payload-extents", tree_->versions->payload_extents());
+  result.emplace_back("payload-references", tree_->versions->payload_references());
   result.emplace_back("range-deletions", tree_->versions->manifest().ranges.size());
   result.emplace_back("table-memory-bytes", tree_->TableMemoryBytes());
   result.emplace_back("immutable-memtables", tree_->immutables.size());

@@ -41,10 +41,19 @@ constexpr uint64_t kMemTableShare = 16;
 constexpr uint64_t kMemTableChunks = 4;
 
 // Nanoseconds that a leader waits for each KiB that it writes, besides the pace of space: the first while all sealed
-// memtables that there may be are there, the second for each run of level 0 beyond so many times level_trigger.
+// memtables that there may be are there, the second for each run of a buffer level beyond so many times level_trigger.
 constexpr uint64_t kSealedNanos = 500;
 constexpr uint64_t kRunNanos = 100;
 constexpr size_t kManyTriggers = 4;
+
+// Runs of the buffer beyond so many of a level: merges that are behind, wherever they are.
+uint64_t RunsBeyond(const Version& version, size_t many) {
+  uint64_t runs = 0;
+  for (size_t level = 0; level + 1 < version.levels.size(); level++) {
+    runs += std::max(version.levels[level].size(), many) - many;
+  }
+  return runs;
+}
 
 // Bytes of a log chunk in a file whose blocks are written ahead of frames that are synced: some hundred syncs share
 // that of the file system's journal, and the one that has it is not long.
@@ -355,9 +364,8 @@ void WritePath::UpdateThrottle() {
   uint64_t nanos_per_kib = pace_.Observe(now);
   const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
   if (most > 1 && tree_->immutables.size() >= most) nanos_per_kib += kSealedNanos;
-  const size_t runs = tree_->versions->current()->levels[0].size();
-  const size_t many = kManyTriggers * static_cast<size_t>(db_.options.level_trigger);
-  if (runs > many) nanos_per_kib += kRunNanos * (runs - many);
+  nanos_per_kib += kRunNanos * RunsBeyond(*tree_->versions->current(),
+                                          kManyTriggers * static_cast<size_t>(db_.options.level_trigger));
   nanos_per_kib += tier_->ThrottleNanos(figures.Left());
   throttle_nanos_.store(nanos_per_kib, std::memory_order_relaxed);  // relaxed: a hint to the leader
   if (nanos_per_kib == 0 && !space_is_short) return;

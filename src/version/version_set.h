@@ -101,6 +101,7 @@ class VersionSet {
   // Payload extents of the current version: the bytes written for records, and how many of those are live.
   uint64_t payload_bytes() const { return payload_bytes_; }
   uint64_t payload_live_bytes() const { return payload_live_bytes_; }
+  uint64_t payload_extents() const { return payload_uses_.size(); }
 
   // Calls visit(extent, live bytes) for every payload extent of the current version.
   template <typename Visit>

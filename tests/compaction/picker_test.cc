@@ -49,8 +49,20 @@ TEST_F(PickerTest, NothingIsDueBelowTheTrigger) {
 }
 
 TEST_F(PickerTest, ALevelsRunsGoOneLevelDown) {
-  EXPECT_EQ("zero-copy merge 0->1: 5 4", Pick({{5, 4}, {3}, {}, {0}}));
+  EXPECT_EQ("zero-copy merge 0->1: 5 4", Pick({{5, 4}, {}, {3}, {}, {0}}));
   EXPECT_EQ("zero-copy merge 1->2: 4 3", Pick({{5}, {4, 3}, {}, {}, {0}}));
+}
+
+TEST_F(PickerTest, LevelsThatBecomeDueGoWithThem) {
+  EXPECT_EQ("zero-copy merge 0->2: 5 4 3", Pick({{5, 4}, {3}, {}, {}, {0}}));
+  EXPECT_EQ("zero-copy merge 0->3: 5 4 3 2", Pick({{5, 4}, {3}, {2}, {}, {1}, {0}}));
+  EXPECT_EQ("zero-copy merge 0->2: 5 4 3", Pick({{5, 4}, {3}, {2}, {0}})) << "the last level goes into the repository";
+  EXPECT_EQ("zero-copy merge 0->4: 9 8 7 6 5", Pick({{9, 8}, {7}, {6}, {5}, {4}, {}, {}, {0}})) << "four levels";
+  EXPECT_EQ("zero-copy merge 0->2: 9 8 7 6 5 4 3 2", Pick({{9, 8, 7, 6}, {5, 4, 3, 2}, {1}, {}, {}}));
+  EXPECT_EQ("zero-copy merge 0->1: 9 8 7 6 5", Pick({{9, 8, 7, 6, 5}, {4, 3, 2, 1}, {}, {}})) << "too many runs";
+  trigger_ = 3;
+  EXPECT_EQ("zero-copy merge 0->1: 5 4 3", Pick({{5, 4, 3}, {2}, {}, {}, {0}})) << "one is not enough";
+  EXPECT_EQ("zero-copy merge 0->2: 5 4 3 2 1", Pick({{5, 4, 3}, {2, 1}, {}, {}, {0}}));
 }
 
 TEST_F(PickerTest, ALongLevelGivesItsOldestRuns) {
@@ -58,23 +70,26 @@ TEST_F(PickerTest, ALongLevelGivesItsOldestRuns) {
             Pick({{20, 19, 18, 17, 16, 15, 14, 13, 12, 11}, {}, {}, {}}));
 }
 
-TEST_F(PickerTest, TheLastBufferLevelGoesIntoTheRepositoryRunByRun) {
+TEST_F(PickerTest, AllThatWaitsInTheLastBufferLevelGoesIntoTheRepository) {
   EXPECT_EQ("lazy copy 1->2: 3", Pick({{}, {3}, {}}));
-  EXPECT_EQ("lazy copy 1->2: 3 0", Pick({{}, {4, 3}, {0}}));
-  EXPECT_EQ("lazy copy 0->1: 3 0", Pick({{5, 4, 3}, {0}}));
+  EXPECT_EQ("lazy copy 1->2: 4 3 0", Pick({{}, {4, 3}, {0}}));
+  EXPECT_EQ("lazy copy 0->1: 5 4 3 0", Pick({{5, 4, 3}, {0}}));
 }
 
 TEST_F(PickerTest, TheMostOverdueLevelComesFirst) {
   EXPECT_EQ("zero-copy merge 1->2: 6 5 4 3", Pick({{9, 8}, {6, 5, 4, 3}, {}, {}}));
-  EXPECT_EQ("zero-copy merge 0->1: 9 8 7", Pick({{9, 8, 7}, {6, 5}, {}, {}}));
-  EXPECT_EQ("zero-copy merge 0->1: 9 8", Pick({{9, 8}, {6, 5}, {}, {}})) << "of equal ones the newest";
-  EXPECT_EQ("lazy copy 1->2: 3", Pick({{9, 8}, {7, 6, 5, 4, 3}, {}}));
+  EXPECT_EQ("zero-copy merge 0->2: 9 8 7 6 5", Pick({{9, 8, 7}, {6, 5}, {}, {}}));
+  EXPECT_EQ("zero-copy merge 0->2: 9 8 6 5", Pick({{9, 8}, {6, 5}, {}, {}})) << "of equal ones the newest";
+  EXPECT_EQ("lazy copy 1->2: 7 6 5 4 3", Pick({{9, 8}, {7, 6, 5, 4, 3}, {}}));
 }
 
 TEST_F(PickerTest, BusyLevelsAndRunsWait) {
   busy_levels_ = {0};
   EXPECT_EQ("none", Pick({{5, 4}, {}, {}, {}}));
   EXPECT_EQ("zero-copy merge 1->2: 3 2", Pick({{5, 4}, {3, 2}, {}, {}}));
+  busy_levels_ = {};
+  busy_levels_ = {1};
+  EXPECT_EQ("zero-copy merge 0->1: 5 4", Pick({{5, 4}, {3}, {}, {}})) << "the output comes in front of what is taken";
   busy_levels_ = {};
   busy_runs_ = {3};
   EXPECT_EQ("zero-copy merge 0->1: 5 4", Pick({{5, 4}, {6, 3, 2}, {}, {}}));
@@ -94,12 +109,10 @@ TEST_F(PickerTest, ASettleTakesTheWholeBufferOnceNothingRuns) {
 
 // ---- Collection of garbage.
 
-// A run for each number, of so many entries.
-class PickQuietTest : public testing::Test {
+// Versions that have a run for each number, of so many entries.
+class PickBySizeTest : public testing::Test {
  protected:
-  // "from->to, runs" of what is picked, or "none".
-  std::string Pick(const std::vector<std::vector<uint64_t>>& entries) {
-    PickerInput input;
+  std::shared_ptr<Version> MakeSizes(const std::vector<std::vector<uint64_t>>& entries) {
     auto version = MakeVersion(entries);
     uint64_t id = 100;
     for (auto& level : version->levels) {
@@ -114,21 +127,66 @@ class PickQuietTest : public testing::Test {
         old = std::move(run);
       }
     }
-    const std::set<uint64_t> no_runs;
-    const std::set<int> no_levels;
-    input.version = version;
-    input.busy_runs = &no_runs;
-    input.busy_levels = &no_levels;
-    input.quiet_bytes = quiet_bytes_;
-    const std::optional<MergeJob> job = PickQuiet(input, 8);
+    return version;
+  }
+
+  PickerInput MakeInput(const std::vector<std::vector<uint64_t>>& entries) {
+    PickerInput input;
+    input.version = MakeSizes(entries);
+    input.busy_runs = &no_runs_;
+    input.busy_levels = &no_levels_;
+    return input;
+  }
+
+  // "from->to, runs" of what is picked, or "none".
+  static std::string Told(const PickerInput& input, const std::optional<MergeJob>& job) {
     if (!job.has_value()) return "none";
     CheckJob(input, *job);
     return std::to_string(job->level) + "->" + std::to_string(job->output_level) + ", " +
            std::to_string(job->inputs.size());
   }
 
+ private:
+  const std::set<uint64_t> no_runs_;
+  const std::set<int> no_levels_;
   TestPool pool_;
   TableMaker maker_{&pool_, BytewiseComparator()};
+};
+
+// The buffer may end at level 2 where the repository has at most four times as many entries.
+class PickDepthTest : public PickBySizeTest {
+ protected:
+  std::string Pick(const std::vector<std::vector<uint64_t>>& entries) {
+    PickerInput input = MakeInput(entries);
+    input.least_depth = 2;
+    input.growth = 4;
+    return Told(input, PickMerge(input));
+  }
+};
+
+TEST_F(PickDepthTest, ARunGoesIntoTheRepositoryOnceItHasItsShareOfTheEntries) {
+  EXPECT_EQ("2->5, 1", Pick({{}, {}, {5}, {}, {}, {}})) << "the repository has to begin";
+  EXPECT_EQ("2->5, 2", Pick({{}, {}, {5}, {}, {}, {20}}));
+  EXPECT_EQ("none", Pick({{}, {}, {5}, {}, {}, {24}})) << "it waits for another";
+  EXPECT_EQ("2->3, 2", Pick({{}, {}, {3, 2}, {}, {}, {24}}));
+  EXPECT_EQ("2->5, 3", Pick({{}, {}, {3, 3}, {}, {}, {24}})) << "all of the level together";
+  EXPECT_EQ("3->5, 2", Pick({{}, {}, {1}, {6}, {}, {24}}));
+}
+
+TEST_F(PickDepthTest, OnlyRunsOfTheDeepestLevelMayGo) {
+  EXPECT_EQ("none", Pick({{}, {}, {9}, {1}, {}, {24}})) << "older runs lie below it";
+  EXPECT_EQ("none", Pick({{}, {9}, {}, {}, {}, {24}})) << "the level is not deep enough";
+  EXPECT_EQ("4->5, 2", Pick({{}, {}, {}, {}, {1}, {24}})) << "the buffer has no deeper level";
+}
+
+class PickQuietTest : public PickBySizeTest {
+ protected:
+  std::string Pick(const std::vector<std::vector<uint64_t>>& entries) {
+    PickerInput input = MakeInput(entries);
+    input.quiet_bytes = quiet_bytes_;
+    return Told(input, PickQuiet(input, 8));
+  }
+
   uint64_t quiet_bytes_ = UINT64_MAX;
 };
 
@@ -199,6 +257,10 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   input.busy_runs = &no_runs;
   input.busy_levels = &this_level;
   EXPECT_FALSE(PickMerge(input).has_value());
+  input.busy_levels = &no_levels;
+  EXPECT_TRUE(PickMerge(input).has_value());
+  input.marked = false;
+  EXPECT_FALSE(PickMerge(input).has_value()) << "nobody has marked anything, so no table is looked at";
 }
 
 class EvacuationModel {

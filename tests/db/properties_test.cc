@@ -82,7 +82,7 @@ TEST_F(PropertiesTest, ThatAreUnknownReturnFalseAndLeaveTheValue) {
   for (const char* name :
        {"", "leveldb", "leveldb.", "miodb.", "miodb.nothing", "leveldb.nothing", "rocksdb.stats", "leveldb.statsX",
         "Leveldb.stats", "leveldb.num-files-at-level", "leveldb.num-files-at-level-1", "leveldb.num-files-at-levelx",
-        "leveldb.num-files-at-level0x", "leveldb.num-files-at-level 0", "leveldb.num-files-at-level8",
+        "leveldb.num-files-at-level0x", "leveldb.num-files-at-level 0", "leveldb.num-files-at-level16",
         "leveldb.num-files-at-level99", "leveldb.num-files-at-level18446744073709551616",
         "leveldb.num-files-at-level99999999999999999999999"}) {
     std::string value = "untouched";

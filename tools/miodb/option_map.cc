@@ -33,7 +33,8 @@ constexpr MappedOption kMap[] = {
      "each table in the pool has a filter in DRAM; filter_policy is for table "
      "files on SSD",
      kBoth},
-    {"num_levels", "num_levels", "levels in the pool, 8 by default; do not carry the number over", kRocksDb},
+    {"num_levels", "num_levels", "at most so many levels in the pool, 16 by default; do not carry the number over",
+     kRocksDb},
     {"level0_file_num_compaction_trigger", "level_trigger", "runs of a level in the pool that are merged together",
      kRocksDb},
     {"max_background_jobs", "max_background_merges",
