@@ -58,7 +58,7 @@ BackgroundResources::BackgroundResources(const SharedResourceOptions& options)
   }
 }
 
-// In a child of fork() the threads are the parent's, and so is what they may have been at: all of it is left as it is.
+// In a child of fork() the threads and their work are the parent's, and stay untouched.
 BackgroundResources::~BackgroundResources() {
   if (!fork_guard_.InChild()) return;
   for (auto& threads : threads_) static_cast<void>(threads.release());

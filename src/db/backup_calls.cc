@@ -87,7 +87,7 @@ Status VerifyRecord(const BackupFolder& folder, const BackupRecord& record, Back
   return s;
 }
 
-// All records come first, so that it is known how many bytes there are.
+// Reads all records first, to know the number of bytes.
 Status Verify(const BackupOptions& options, const BackupFolder& folder, uint64_t generation) {
   std::vector<uint64_t> generations = {generation};
   Status s = generation == 0 ? folder.List(&generations) : Status::OK();

@@ -75,7 +75,7 @@ std::string BackupFolder::NumberName(uint64_t number) {
   return name;
 }
 
-// A name of any other file there, such as an unfinished one, is no number.
+// Other files there, for example unfinished records, have names that are no numbers.
 bool BackupFolder::ParseNumberName(const std::string& name, uint64_t* number) {
   DCHECK(number != nullptr);
   *number = 0;

@@ -37,7 +37,7 @@ class Control {
 
   // ---- wake-ups
 
-  // How threads are told that there may be work of this kind; nullptr: there are none.
+  // Sets the function that tells threads of possible work of this kind; nullptr: no thread is there.
   void WakeBy(BackgroundStep step, std::function<void()> wake) REQUIRES(db_mutex) {
     wake_[Index(step)] = std::move(wake);
   }

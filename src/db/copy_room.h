@@ -31,7 +31,7 @@ class CopyRoom {
     if (--jobs_ == 0) leave_ = 0;
   }
 
-  // So many bytes were taken for copies, or given back. Other jobs copy what is marked as well.
+  // So many bytes were taken for copies, or given back. The other jobs copy marked records as well.
   void Take(int64_t bytes) { left_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   // Bytes that log must leave free besides the index reserve.

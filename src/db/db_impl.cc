@@ -156,7 +156,7 @@ void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   if (snapshot != nullptr && !context_->fork_guard.InChild()) space_->ForgetReclaimed();
 }
 
-// Without memory there is no such property, as LevelDB's call has no other way to say so.
+// Without memory the call returns false, because LevelDB's call cannot report another reason.
 bool DBImpl::GetProperty(const Slice& property, std::string* value) {
   if (context_->fork_guard.InChild()) return false;
   try {

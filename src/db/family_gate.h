@@ -5,7 +5,7 @@
 //
 // The step from the first to the second is made while the gate is closed: a writer of such a key holds the gate open
 // until the write is done. So is the step that ends a family: after it no write of the family is under way, and none
-// begins. Other writes do not look at the gate.
+// begins. All other writes ignore the gate.
 //
 // Threads: any. Lock order: the gate comes before the queue of writers and before the database's mutex.
 // After a crash: nothing; an open sets the gate up by the manifest.

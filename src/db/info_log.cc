@@ -63,7 +63,7 @@ std::string InfoLogPath(const std::string& name, size_t n) {
   return LogPath(name) + (n == 0 ? "" : n == 1 ? ".old" : ".old." + std::to_string(n));
 }
 
-// The program's own logger is taken as it is: its files, if it has any, are its business.
+// If the program gives a logger, the database writes to it and never touches its files.
 Status OpenInfoLog(const Options& options, const std::string& name, std::unique_ptr<Logger>* own, Logger** log) {
   CHECK(*own == nullptr);  // or the file that an info log writes to would go away under it
   *log = options.info_log;

@@ -150,8 +150,8 @@ uint64_t KeptLog::bytes() const {
 // acquire: who sees the sequence sees the frames.
 uint64_t KeptLog::LastVisible() const { return tree_->last_sequence.load(std::memory_order_acquire); }
 
-// Chunks of memtables are named and have their first sequence before they are written to, with the mutex held. So all
-// visible writes are in the chunks that are there now.
+// Chunks of memtables are named and have their first sequence before they are written to, with the mutex held. So the
+// present chunks hold all visible writes.
 Status KeptLog::FindPart(uint64_t sequence, LogPart* part) const {
   DbLock lock(control_);
   Search search(sequence, LastVisible(), part);

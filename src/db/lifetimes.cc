@@ -88,7 +88,7 @@ void TraceStored(DbContext* db, ValueType type, const Slice& key, const Slice& v
   db->tracer.Update(expires ? kTypeValue : type, key, expires ? ValueBehindExpiry(value) : value);
 }
 
-// Most batches are as they were given, and are not copied.
+// Most batches have no expiries and are traced without a copy.
 void TraceStored(DbContext* db, const Slice& batch) {
   DCHECK(db != nullptr);
   if (IsErasure(db->families, batch)) return;

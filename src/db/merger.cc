@@ -177,8 +177,8 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.leave_free = CopiesLeave(hold);
   request.copy_extents.took = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
   request.copy_extents.bytes = space_->NextChunkBytes();
-  // In a full pool the free pieces may be as small as the copies of a table once were. Such pieces have to do, because
-  // a collection that copies into them leaves larger pieces.
+  // In a full pool the free pieces may be as small as the copies of a table once were. The merge takes even these,
+  // because a collection that copies into them leaves larger pieces.
   request.copy_extents.least = hold.full ? kExtentUnit : request.copy_extents.bytes / 4;
   request.filter_bits = db_.options.filter_bits_per_key;
   request.now_micros = db_.WallMicros();

@@ -44,7 +44,7 @@ class ThreadHistogram {
   static constexpr size_t kBuckets = (64 - kLinearBits + 1) * kLinear;  // of all numbers of 64 bits: none is checked
 
   // Readings of two CPUs may differ, so that a span comes out negative, which is a number that no clock reaches.
-  // Buckets from this one on are of such spans, which count as none.
+  // Buckets from this one on hold such spans, which the sums leave out.
   static constexpr size_t kNegative = (64 - kLinearBits) * kLinear;
 
   static size_t BucketOf(uint64_t ticks) {

@@ -23,7 +23,7 @@ namespace {
 constexpr uint64_t KiB = 1024;
 constexpr uint64_t GiB = KiB * KiB * KiB;
 
-// What references into a pool can reach (format/pm_ref.h). Sums and products of such sizes do not overflow.
+// The largest pool that references can reach (format/pm_ref.h). Sums and products of such sizes do not overflow.
 constexpr uint64_t kMostPoolBytes = IndexWord::kMaxRef + 1;
 
 // The text names the option, its value and the range: a caller who reads it needs no header.
@@ -190,7 +190,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
        }) {
     if (!s.ok()) return s;
   }
-  // What depends on several options comes last, when each of them is known to be in its range.
+  // Rules over several options come last, when each option is known to be in its range.
   Status s = CheckRegions(o, any_sizes);
   if (s.ok()) s = CheckAnonymous(o);
   return s.ok() && !o.ssd_path.empty() ? CheckSsdOptions(o, any_sizes) : s;

@@ -41,8 +41,8 @@ Status CheckPlace(const std::string& name, const char* option, const char* flag,
                                      flag + "=" + given + " " + name + "\" has STORE say so");
 }
 
-// Looks at the parts in their new places. Nothing is written before all of them were found, so STORE never names some
-// parts where they are and others where they were.
+// Looks at the parts in their new places. Nothing is written before all parts were found, so STORE never mixes new
+// places with old places.
 class Mover {
  public:
   Mover(const std::string& name, const Options& options)
@@ -186,8 +186,8 @@ Status CheckPlaces(const Options& options, const std::string& name, const StoreD
   return s;
 }
 
-// A region is known by its uuid, and found by whatever path the pool or the options lead to it. One that the options do
-// not name was found where STORE says, so there is nothing to compare.
+// A region is known by its uuid, and found by whatever path the pool or the options lead to it. A region that the
+// options do not name was found where STORE says, so there is nothing to compare.
 Status CheckRegionPlaces(const Options& options, const std::string& name, const StoreDescriptor& store,
                          const Pool& pool) {
   for (int i = 1; i < pool.regions().count(); i++) {
@@ -240,7 +240,7 @@ Status CheckLogCopy(const std::string& name, const StoreDescriptor::Log& log, co
                                              "the newer one has");
 }
 
-// What to do is said as well: either file may be the one that a person can still put right.
+// The message gives advice as well, because a person may be able to put either file right.
 Status OlderStore(const std::string& name, const StoreDescriptor::Log& log, const std::string& folder,
                   const OwnerMark& owner) {
   CHECK_GT(owner.epoch, log.epoch);

@@ -22,7 +22,7 @@
 
 namespace miodb {
 
-// What is said of a STORE by which nobody has written to the database yet.
+// The message for a STORE by which nobody has written to the database yet.
 inline constexpr char kMakingCutOff[] =
     "says that the database's making was cut off: nothing was written to it. Open it, which makes it anew, or remove "
     "the file";

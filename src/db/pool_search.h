@@ -1,6 +1,6 @@
 // A search for one key in the memtables and tables of a read state, in steps: each does what a get does until it would
-// wait for memory, and says which. Whoever takes the steps of several searches in turn waits for the misses
-// of all of them together (multi_get.cc).
+// wait for memory, and says which. A caller that takes the steps of several searches in turn waits for the misses of
+// all of them together (multi_get.cc).
 //
 // The order of the sources is that of a get (read_path.cc), so is the answer.
 //
@@ -18,7 +18,7 @@
 
 namespace miodb {
 
-// What searches look into, from the newest to the oldest: memtables, then runs.
+// The sources of a search, from the newest to the oldest: memtables, then runs.
 struct PoolSources {
   PoolSources(const ReadState& state, const KeyOrder& key_order);
 

@@ -105,7 +105,8 @@ void WriteLevels(const std::vector<LevelFigures>& levels, MetricsText* writer) {
   }
 }
 
-// The buckets are cumulative, as the format has them. All of them are of one summary, so none has more than the last.
+// The buckets are cumulative, as the format has them. The buckets come from a single summary, so no bucket has more
+// than the last.
 void WriteTimes(TimedOp op, const TimeSummary& times, MetricsText* writer) {
   DCHECK_EQ(times.buckets.size(), ThreadHistogram::kBuckets);
   const std::string name = std::string("miodb_") + TimedOpName(op) + "_seconds";

@@ -1,4 +1,4 @@
-// The text of each property. Whoever asks for one may be a program that reads it line by line, so every line is whole.
+// The text of each property. A program may read a property line by line, so every line is whole.
 
 #include "src/db/properties.h"
 
@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) void Append(std::string* text, const char*
   text->append(line);
 }
 
-// What of the pool lasts, and how: the persist mode of a pool that lasts at all.
+// The durability of the pool: its persist mode, or "volatile".
 const char* DurabilityName(const Pool& pool) {
   return pool.is_volatile() ? "volatile" : PersistModeName(pool.persist_mode());
 }
@@ -64,7 +64,7 @@ void AppendAmplification(const CounterList& counters, std::string* text) {
 // relaxed: a statistic, ordered by nothing.
 uint64_t Load(const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); }
 
-// What went through the door: bytes for each purpose; lines, units and fences of all purposes together.
+// Counters of the door: bytes for each purpose; lines, units and fences of all purposes together.
 void AddDoorCounters(const Persist& door, CounterList* result) {
   uint64_t lines = 0, units = 0, fences = 0;
   for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
@@ -121,8 +121,8 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
 
 }  // namespace
 
-// One list is the source of "miodb.counters", of each counter's own property, and of the lines at the end of
-// "leveldb.stats", so that no figure can be in one of them alone. Those that the mutex guards come last.
+// A single list is the source of "miodb.counters", of each counter's own property, and of the lines at the end of
+// "leveldb.stats", so that they have the same figures. Figures that the mutex guards come last.
 CounterList Properties::Counters() {
   CounterList result;
   result.emplace_back("user-bytes-written", db_.statistics.UserBytes());
@@ -333,8 +333,8 @@ bool Properties::CountTables(uint64_t level, size_t* count) {
   return true;
 }
 
-// Names that LevelDB has begin with "leveldb.", all others with "miodb.". A name that nobody knows is no error: the
-// caller is told that there is no such property, and its text stays as it was.
+// Names that LevelDB has begin with "leveldb.", all others with "miodb.". For an unknown name the call returns false
+// and leaves the caller's text unchanged.
 bool Properties::Get(const Slice& property, std::string* value) {
   Slice name = property;
   if (name.starts_with("leveldb.")) {

@@ -1,6 +1,6 @@
-// Properties: what a database says of itself (DB::GetProperty).
+// Properties: figures and texts about a database (DB::GetProperty).
 //
-// Threads: all calls by any; figures of different things are not of one moment.
+// Threads: any thread makes any call; different figures may be read at different moments.
 
 #ifndef MIODB_SRC_DB_PROPERTIES_H_
 #define MIODB_SRC_DB_PROPERTIES_H_

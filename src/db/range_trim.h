@@ -41,7 +41,7 @@ class RangeTrim {
   Tree* const tree_;
   Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
 
-  // Of the last look.
+  // State of the last look.
   uint64_t looked_at_ GUARDED_BY(db_mutex) = 0;  // Tree::version_changes
   std::vector<uint64_t> snapshots_ GUARDED_BY(db_mutex);
   bool waits_ GUARDED_BY(db_mutex) = false;     // for a job that has a table which could go

@@ -86,7 +86,7 @@ std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::v
   return parts_.read->MultiGet(options, keys, values);
 }
 
-// What goes wrong is told by the get that follows.
+// The get that follows tells of an error.
 bool ReadCalls::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
   if (parts_.context->families.Hides(key)) return false;
@@ -164,7 +164,7 @@ Status ReadCalls::Get(const ReadOptions& options, ColumnFamilyHandle* family, co
   return GetFrom(options, family, key, value);
 }
 
-// What goes wrong is told by the get that follows.
+// The get that follows tells of an error.
 bool ReadCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                             std::string* value, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
@@ -196,8 +196,7 @@ Status ReadCalls::EngineKey(const ColumnFamilyHandle* family, const Slice& key, 
   return s;
 }
 
-// Those keys are looked for together that have a family and may be seen, as of one moment; the others are answered
-// here.
+// Keys that have a family and may be seen are looked for together, as of one moment; the other keys are answered here.
 template <typename Value>
 std::vector<Status> ReadCalls::GetFromMany(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                                            const std::vector<Slice>& keys, std::vector<Value>* values) {

@@ -29,7 +29,7 @@ class ReadCalls : public DB {
   // In a child of fork() nothing of the object is touched, not even destroyed: its threads, locks and files are the
   // parent's.
   static void operator delete(ReadCalls* db, std::destroying_delete_t);
-  // Both for a constructor that throws.
+  // Operators new and delete, for a constructor that throws.
   static void* operator new(size_t size);
   static void operator delete(void* space);
 
@@ -73,7 +73,8 @@ class ReadCalls : public DB {
   void Serve(const ReadParts& parts);
   const ReadParts& reads() const { return parts_; }
 
-  // What the engine has a key under. NotFound: the default family does not see it, whatever there is of it.
+  // The key in the engine for a key of a family. NotFound: the default family does not see the key, whatever its
+  // records.
   Status EngineKey(const ColumnFamilyHandle* family, const Slice& key, std::deque<FamilyKey>* room,
                    Slice* engine_key) const;
 

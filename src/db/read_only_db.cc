@@ -1,4 +1,4 @@
-// What a database that only reads answers by itself.
+// Refusals of a read-only database, and its properties.
 
 #include "src/db/read_only_db.h"
 

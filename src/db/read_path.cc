@@ -168,8 +168,8 @@ void ReadPath::PinMade(std::string* made, PinnableSlice* value) {
   owned.release();  // the slice's
 }
 
-// The value stays where it lies. One from SSD holds its block, not the state: that would keep memtables and the space
-// of dropped tables for as long as the program holds the slice.
+// The value stays where it lies. A value from SSD holds its block, not the state, because the state would keep
+// memtables and the space of dropped tables for as long as the program holds the slice.
 void ReadPath::PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value) {
   DCHECK(state != nullptr && block != nullptr);
   if (block->holds_any()) {
@@ -240,7 +240,7 @@ uint64_t BytesIn(const KeyOrder& order, const Range& range, InternalIterator* re
 // So many records of a table are looked at, at regular distances if there are more in the range.
 constexpr uint64_t kMostSampledRecords = 4096;
 
-// The same of a table. What cannot be read counts as nothing.
+// The same for a table. A part that cannot be read counts as nothing.
 uint64_t BytesIn(const Range& range, const PMTable& table) {
   uint64_t from, to;
   if (!table.Seek(range.start, kMaxSequence, false, &from).ok() ||
@@ -272,7 +272,7 @@ uint64_t EntriesIn(const KeyOrder& order, const Range& range, InternalIterator* 
   return entries;
 }
 
-// The same of a table, by the places of the range's ends. What cannot be read counts as nothing.
+// The same for a table, by the places of the range's ends. A part that cannot be read counts as nothing.
 uint64_t EntriesIn(const Range& range, const PMTable& table) {
   uint64_t from, to;
   if (!table.Seek(range.start, kMaxSequence, false, &from).ok()) return 0;

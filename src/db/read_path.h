@@ -45,7 +45,7 @@ class ReadPath {
   // The same of what was written since that moment. By the leader of a group of writes, with the lanes closed.
   Status CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t as_of);
 
-  // Of one column family. The iterator keeps its state pinned. Throws bad_alloc without memory.
+  // Makes an iterator over a column family. The iterator keeps its state pinned. Throws bad_alloc without memory.
   Iterator* MakeIterator(const ReadOptions& options, uint32_t family = kDefaultFamily);
 
   // Adds the bytes of the records of each range to sizes.

@@ -24,12 +24,11 @@ struct ReadSources {
   // readers.
   std::atomic<uint64_t> last_sequence{0};
 
-  // Of a reader (reader_db.h): asked before a read begins, so that what it sees is not old. null: nothing is to be
-  // done.
+  // Set in a reader (reader_db.h) and called before a read begins, so that the read does not see an old state. null:
+  // nothing is to be done.
   std::function<Status()> before_read;
 
-  // The newest write of those that went unread since the open; 0: none did. Acquire by readers that have pinned a
-  // state.
+  // The newest write that was dropped unread since the open; 0: none was. Acquire by readers that have pinned a state.
   std::atomic<uint64_t> gone_unread{0};
 };
 

@@ -110,9 +110,9 @@ int MyThreadNumber() {
 
 }  // namespace
 
-// The usual way: a store into the thread's own slot and a second look at the current state. It is gone through once
-// more only if a new state was published in between. The other way, for a read inside of a read and for threads without
-// a slot, costs the mutex and a count that threads share.
+// The usual way: a store into the thread's own slot and a second look at the current state. The loop runs once more
+// only if a new state was published in between. The other way, for a read inside of a read and for threads without a
+// slot, costs the mutex and a count that threads share.
 ReadStates::Pin::Pin(ReadStates* states) : states_(states), slot_(nullptr) {
   const int number = MyThreadNumber();
   DCHECK_GE(number, 0);
@@ -181,7 +181,7 @@ bool ReadStates::Held(ReadState* state) const {
 }
 
 bool ReadStates::Reclaim() {
-  // One at a time, so that no memory is needed: destructors of iterators and pinned slices end here.
+  // States are freed one at a time, so that no memory is needed: destructors of iterators and pinned slices end here.
   for (;;) {
     ReadState* free_now;
     {

@@ -1,4 +1,4 @@
-// What a read looks at: memtables and version of one moment, and the way to pin it without a lock.
+// The state that a read looks at: memtables and version of one moment, and the way to pin it without a lock.
 //
 // ReadStates::Pin protects the current state for the length of a call with a hazard pointer in a slot of the calling
 // thread: two stores and two loads, no shared cache line is written. ReadStates::Ref keeps a pinned state for longer
@@ -53,7 +53,7 @@ struct ReadState {
 
   bool has_ranges() const { return memtable->ranges().view() != nullptr || !older_ranges.empty(); }
 
-  // The newest deletion of a range with the key at or below the sequence; 0: none. It hides what is older.
+  // The newest deletion of a range with the key at or below the sequence; 0: none. The deletion hides older versions.
   uint64_t NewestRange(const Slice& key, uint64_t sequence) const;
 
   // All sets that a read is to ask, of which those of the memtable are the newest.

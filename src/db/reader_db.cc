@@ -57,7 +57,7 @@ class ReaderDb::Families final : public FamilyHandles {
   }
 };
 
-// What is thrown for want of memory is an error of this open, and no half-made reader is left.
+// If memory is missing, the open returns an error, and no half-made reader is left.
 Status DB::OpenReader(const Options& options, const std::string& name, DB** dbptr) {
   DCHECK(dbptr != nullptr);
   *dbptr = nullptr;
@@ -123,7 +123,7 @@ Status ReaderDb::Refusal() const {
 
 // ---- looking
 
-// What fails is told to whoever reads, until a look succeeds.
+// Reads get the error of a failed look, until a look succeeds.
 Status ReaderDb::Look(ReaderFollower::Depth depth) const {
   const Status s = NoThrow(context_->name, [&] { return follower_->Look(depth); });
   if (s.ok() && !failed_.load(std::memory_order_relaxed)) return s;  // relaxed: the mutex orders failure_
@@ -169,8 +169,8 @@ Status ReaderDb::Refresh() {
   });
 }
 
-// A read costs two loads while the thread follows. Which of the two paces it is in the thread alone makes slower, and a
-// read alone faster: so a read that finds the reader idle looks first, and whatever it has seen before is older.
+// A read costs two loads while the thread follows. Only the thread makes the pace slower, and only a read makes it
+// faster. So a read that finds the reader idle looks first, and everything that it has seen before is older.
 void ReaderDb::Run() {
   static_assert(kLookMicros < kIdleLookMicros && kLooksUntilIdle > 0);
   int quiet_looks = 0;

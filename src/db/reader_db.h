@@ -61,7 +61,7 @@ class ReaderDb final : public ReadOnlyDb {
   void ReleaseSnapshot(const Snapshot*) override {}
 
  private:
-  // What the thread does between two looks.
+  // The pace of the thread's looks.
   enum class Pace { kFollowing, kIdle };
 
   class Families;

@@ -16,22 +16,22 @@
 #include "src/db/store_file.h"
 #include "src/util/check.h"
 
-// One look, step by step:
+// A look, step by step:
 //
 //   0 See whether the database is still what was opened: the same files under their names, and STORE as it was, or
 //     saying nothing that a reader could not follow.
-//   1 Read the clock of the page of readers. What comes free from now on stays until a later look.
+//   1 Read the clock of the page of readers. Space that comes free from now on stays as it is until a later look.
 //   2 Take up what the pool's files have grown by; read the manifest as far as it goes.
 //   3 If there are new edits: open the tables that are new, and make a version. A table that cannot be opened while the
 //     manifest goes on was dropped meanwhile, so it is all done again.
-//   4 Read the log behind what was read before. While nobody reads this is left out: what is flushed meanwhile need
-//     never be read as a log. As long as there are no column families the manifest is read once more: the first one may
+//   4 Read the log behind what was read before. While nobody reads, this is left out: log that is flushed meanwhile
+//     need never be read. As long as there are no column families the manifest is read once more: the first one may
 //     have come in between, and keys of it are no keys of the default family.
 //   5 Raise the sequence up to which reads see, then publish the state: the one before has a part of what comes, by
 //     whole frames, and the new one may lack what the old sequence sees.
 //
-// A state has the tables of one edit, and of the log all up to the sequence; so what reads see is what the database had
-// at some moment, and later looks see no less.
+// A state has the tables of one edit, and all log up to the sequence. So reads see the database as it was at some
+// moment, and later looks see no less.
 
 namespace miodb {
 
@@ -40,14 +40,14 @@ namespace {
 // Room for the trees over what is in the log and in no full chunk.
 constexpr size_t kReaderBlockBytes = 64 * 1024;
 
-// As many levels as any database may have, so that all have a place.
+// The largest number of levels of a database, so that all levels have a place.
 constexpr int kLevels = static_cast<int>(kMaxLevels) + 1;
 
 Status Replaced(const std::string& path) {
   return Status::IOError(path, "was removed or replaced since the reader was opened: open a new one");
 }
 
-// What a reader can follow is in the pool, which the other process has in a file.
+// A reader can follow only a pool that the other process has in a file.
 Status CheckStore(const Options& options, const std::string& name, const StoreDescriptor& store) {
   if (store.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name), kMakingCutOff);
   if (store.pool == Uuid{}) {
@@ -104,7 +104,7 @@ Status ReaderFollower::Open() {
   return Look(Depth::kLog);
 }
 
-// What may change of a pool says nothing: it is written to all the time.
+// Size and times of a pool tell nothing, because the pool is written to all the time.
 Status ReaderFollower::MarkOf(const std::string& path, FileMark* mark) {
   DCHECK(mark != nullptr);
   struct stat info;
@@ -146,7 +146,7 @@ Status ReaderFollower::CheckSame() {
   return s;
 }
 
-// Others may write to the same file through another mount, and would not know what this reader needs.
+// An owner could write to the same file through another mount, and would not know what this reader needs.
 Status ReaderFollower::KeepOwnersOut(const std::string& path) {
   DCHECK(!pins_->has_page());
   Descriptor pool(-1);
@@ -205,8 +205,8 @@ Status ReaderFollower::Follow(uint64_t time) {
   }
 }
 
-// What the new version does not have is closed first: space that an edit has set free may be another table's or chunk's
-// in the next one. What an iterator still has of it is pinned, and so has no new owner.
+// Tables that the new version does not have are closed first: space that an edit has set free may be another table's or
+// chunk's in the next edit. A table that an iterator still has is pinned, so its space has no new owner.
 Status ReaderFollower::OpenVersion(uint64_t time) {
   DCHECK(manifest_ != nullptr && log_ != nullptr);
   const ManifestState& state = manifest_->state();
@@ -229,7 +229,7 @@ Status ReaderFollower::OpenVersion(uint64_t time) {
   return s;
 }
 
-// Of a state with the same tables and the same memtables nothing need be told but the sequence.
+// If tables and memtables are the same as before, only the sequence changes.
 void ReaderFollower::Publish() {
   std::vector<MemTableRef> memtables = log_->MemTables();
   std::unique_ptr<ReadState> state;
@@ -286,7 +286,7 @@ Status ReaderFollower::Look(Depth depth) {
 // acquire: who sees the sequence sees the state that has it.
 uint64_t ReaderFollower::LastVisible() const { return sources_->last_sequence.load(std::memory_order_acquire); }
 
-// What the version holds is all that comes free from its look on, and so also the log that was named then.
+// The version holds all space that comes free from its look on, and so also the log that was named then.
 Status ReaderFollower::FindPart(uint64_t sequence, LogPart* part) const {
   const MutexLock lock(&mutex_);
   CHECK(version_ != nullptr);

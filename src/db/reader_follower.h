@@ -53,10 +53,10 @@ class ReaderFollower final : public LogSource {
     VersionRef version;
   };
 
-  // Whether what was read of the log was compared as keys of families are.
+  // How the keys of the log that was read were compared: with or without families.
   enum class LogOrder { kWithoutFamilies, kWithFamilies };
 
-  // Which file has a name, and what of it changes when it is written.
+  // The identity of the file behind a name, and its figures that change when it is written.
   struct FileMark {
     uint64_t device = 0;
     uint64_t inode = 0;

@@ -20,7 +20,7 @@ namespace miodb {
 
 class ReaderPins : public std::enable_shared_from_this<ReaderPins> {
  public:
-  // Of a state: it was read from the manifest when the clock stood at this time, or later.
+  // The pin of a state that was read from the manifest when the clock stood at this time, or later.
   class Hold {
    public:
     Hold(std::shared_ptr<ReaderPins> pins, uint64_t time) : pins_(std::move(pins)), time_(time) { pins_->Add(time_); }

@@ -1,4 +1,4 @@
-// What an open does between finding the pool and the first write: the log becomes memtables again.
+// The part of an open between finding the pool and the first write: the log becomes memtables again.
 
 #include "src/db/recovery.h"
 
@@ -20,19 +20,19 @@
 //     is free (pool.cc, version_set.cc). No data is read.
 //   2 Every log chunk is read up to the last frame that checks, every log file up to the last batch that does, and both
 //     are put in order and judged (log_history.h). From the last flushed sequence on, sequences must follow one another
-//     without a gap. Of a chunk that was full its index (chunk_index.h) says the same, and the frames are not read: the
-//     flush verifies them, and with Options::paranoid_checks this step does.
+//     without a gap. The index of a full chunk (chunk_index.h) gives the same, and the frames are not read: the flush
+//     verifies them, and with Options::paranoid_checks this step does.
 //   3 Memtables take the chunks, with their records sorted by key, and the records of files. They count as sealed and
 //     are flushed in the background like any others; a flush of chunks builds the memtable's tree first.
 //   4 The last frame is flushed and fenced: a process that died between store and fence may have left it in the CPU's
 //     cache only, and what is read from now on must not disappear at the next power failure.
 //     Log files are synced; those behind a gap are removed, because what will be written could close the gap.
-//   5 One edit marks the chunks as sealed at their valid length and drops the empty ones, and those that the update
-//     stream is to have no more (kept_log.h). Nothing is ever appended to a recovered chunk, so a torn frame, or a
-//     stale one behind it, can never come to count.
+//   5 A single edit marks the chunks as sealed at their valid length, drops the empty chunks, and drops kept chunks
+//     above the limit (kept_log.h). Nothing is ever appended to a recovered chunk, so a torn frame, or a stale one
+//     behind it, can never come to count.
 //
-// What a crash leaves at any point: before the edit of step 5 everything as it was; after it the same state, sealed.
-// So recovering twice is recovering once.
+// After a crash: before the edit of step 5 everything is as it was; after the edit the same state, sealed. So
+// recovering twice is recovering once.
 
 namespace miodb {
 
@@ -195,7 +195,7 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
   }
   // A chunk with an index was durable when that was made.
   if (!s.ok() || last == nullptr || last->index.has_value()) return s;
-  // What one crash may have left unfenced lies in the last chunk, within the window.
+  // Frames that a crash may have left unfenced lie in the last chunk, within the window.
   auto first = last->frames.end() - 1;
   while (first != last->frames.begin() && (first - 1)->last_sequence() + kLogWindow > last->last_sequence &&
          !MIODB_MUTATED(kRecoveredTailUnflushed)) {
@@ -246,7 +246,7 @@ Status Recovery::Replay() {
 }
 
 // A limit below what is in use could be kept only by refusing every write, which the user would find out later and
-// elsewhere. What only readers in other processes need comes free by itself.
+// elsewhere. Space that only readers in other processes need comes free by itself.
 Status Recovery::CheckRegionLimits() {
   for (int i = 0; i < db_.pool->regions().count(); i++) {
     const PoolSpace& space = db_.pool->space();

@@ -9,8 +9,8 @@
 
 namespace miodb {
 
-// A region is known by the uuid in its header, wherever its file lies. These are the places to look at, the likeliest
-// first: where the options say, where it was last, beside the pool, and where the user wants it to be looked for.
+// A region is known by the uuid in its header, wherever its file lies. The places to look at, the likeliest first, are:
+// where the options say, where it was last, beside the pool, and where the user wants it to be looked for.
 RegionPlaces PlacesOfRegions(const Options& options, const std::string& name) {
   RegionPlaces places;
   for (const NvmRegion& region : options.nvm_regions) places.AddNeighbourhood(region.path);

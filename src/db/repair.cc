@@ -29,9 +29,9 @@
 //   2 Map the pool for reading; find tables and log frames in it (inspect/salvage.h says which). Find out whether what
 //     follows can be finished (repair_checks.cc).
 //   3 Write all keys that can be read, in order, into a new database: its pool lies beside the damaged one, its LOCK in
-//     a directory of its own below "name". What an earlier repair left unfinished is removed before.
-//     Log files are applied on top, without the updates of which the pool has newer ones: its log may go on where
-//     they end. The new database's own log is in its pool.
+//     a directory of its own below "name". Files of an earlier, unfinished repair are removed before. Log files are
+//     applied on top, without the updates of which the pool has newer ones: its log may go on where they end. The new
+//     database's own log is in its pool.
 //   4 Flush and close it.
 //   5 Write LOST.
 //   6 Name the new pool in STORE beside the damaged one. Exchange the further regions; both pools still find theirs, in
@@ -56,8 +56,8 @@ constexpr size_t kBatchBytes = 1 << 20;
 
 }  // namespace
 
-// What can be refused is refused first, while nothing has been written. An earlier repair that was cut off is finished
-// before anything of the pool's content is read.
+// Reasons to refuse are looked for first, while nothing has been written. An earlier repair that was cut off is
+// finished before anything of the pool's content is read.
 Status Repairer::Run() {
   CHECK(lock_ == nullptr && exchange_ == Exchange::kNotBegun);
   Status s = CheckKind();
@@ -300,8 +300,8 @@ Status Repairer::WriteLost(const Salvage::Counts& counts) {
   return ReplaceFile(env_, LostPath(name_), lost_ + summary);
 }
 
-// One beside each region of the damaged pool, as large as that may become: so the options that opened the one open the
-// other.
+// There is a new region beside each region of the damaged pool, as large as the old one may become: so the options that
+// opened the old pool open the new pool.
 std::vector<NvmRegion> Repairer::FreshRegions() const {
   std::vector<NvmRegion> regions;
   for (const std::string& path : damaged_regions_) {
@@ -318,8 +318,8 @@ std::vector<NvmRegion> Repairer::FreshRegions() const {
   return regions;
 }
 
-// The regions of the damaged pool make room at their paths for the new ones. Both pools still find theirs: they lie in
-// the same folders.
+// The regions of the damaged pool make room at their paths for the new ones. The two pools still find their regions,
+// which lie in the same folders.
 Status Repairer::SetRegionsAside() {
   Status s;
   for (const std::string& region : lost_regions_) {

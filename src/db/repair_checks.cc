@@ -1,4 +1,4 @@
-// What would keep a repair from being finished, found out before anything is written.
+// Checks, before anything is written, for reasons that would keep a repair from being finished.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,14 +17,14 @@ namespace miodb {
 
 namespace {
 
-// Such a directory cannot be exchanged for another.
+// A mount point cannot be exchanged for another directory.
 bool IsMountPoint(const std::string& path) {
   struct stat inside, above;
   return ::stat(path.c_str(), &inside) == 0 && ::stat((path + "/..").c_str(), &above) == 0 &&
          inside.st_dev != above.st_dev;
 }
 
-// What the file systems of these files have left, each counted once.
+// Free bytes in the file systems of these files, each file system counted once.
 Status RoomBeside(const std::vector<std::string>& paths, uint64_t* bytes) {
   CHECK(!paths.empty());
   std::set<dev_t> counted;
@@ -43,8 +43,8 @@ Status RoomBeside(const std::vector<std::string>& paths, uint64_t* bytes) {
 
 }  // namespace
 
-// What no repair can be made of, by what the options name. Each of these would fail at the exchange, when all the work
-// has been done.
+// Refuses databases that cannot be repaired, by their options. A repair of them would fail at the exchange, when all
+// the work has been done.
 Status Repairer::CheckKind() const {
   if (MemoryEnv::Of(env_) != nullptr) {
     return Status::NotSupported(pool_path_, "a pool in the memory of an Env cannot be repaired");
@@ -60,8 +60,8 @@ Status Repairer::CheckKind() const {
   return Status::OK();
 }
 
-// What the options name as a region is one of the repaired pool's when it opens. So a region that the damaged pool does
-// not lead to any more has to make room at its path; what is not the pool's stays, and keeps the repair from beginning.
+// The repaired pool opens with all regions that the options name. So a region that the damaged pool does not lead to
+// any more has to make room at its path. A file there that is not the pool's stays, and the repair does not begin.
 Status Repairer::FindLostRegions() {
   CHECK(lost_regions_.empty());
   for (const NvmRegion& named : options_.nvm_regions) {
@@ -107,7 +107,7 @@ Status Repairer::CheckSecondName() const {
                       "repairs it, and repair it there");
 }
 
-// The new pool lies beside the damaged one. What is read twice for this is read only if room may be short.
+// The new pool lies beside the damaged one. The records are read an extra time for this only if room may be short.
 Status Repairer::CheckRoom(const PoolImage& image, Salvage* salvage) const {
   CHECK(salvage != nullptr);
   if (!options_.ssd_path.empty()) return Status::OK();  // what does not fit is drained

@@ -1,4 +1,4 @@
-// Which keys of column families a repair keeps, and under which names.
+// Decides which keys of column families a repair keeps, and under which names.
 
 #include "src/db/repair_families.h"
 

@@ -1,6 +1,7 @@
 // RepairFamilies: column families in a repair (repair.cc). The new database gets those of the damaged one, under the
-// ids and names that they had. A key says which family has it by its id. Of a family whose id is known for a dropped
-// one nothing is kept. Where the manifest is not whole, a family that only keys tell of gets a name made of its id.
+// ids and names that they had. A key says which family has it by its id. If an id is known to be that of a dropped
+// family, nothing of the family is kept. Where the manifest is not whole, a family that only keys tell of gets a name
+// made of its id.
 //
 // Threads: one. Errors: what the new database says.
 
@@ -21,10 +22,11 @@ class FamilyCalls;
 
 class RepairFamilies {
  public:
-  // What the order of keys goes by (util/key_order.h).
+  // The flag that the order of keys goes by (util/key_order.h).
   std::atomic<bool>* has_families() { return &has_families_; }
 
-  // Takes what was found of them. all_are_known: the manifest is whole, and ids that it does not name are dropped ones.
+  // Takes the families that were found. all_are_known: the manifest is whole, and ids that it does not name are those
+  // of dropped families.
   void Take(const VersionEdit& found, bool all_are_known);
 
   // The new database gets them. Before the first key of one is written.

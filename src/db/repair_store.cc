@@ -15,8 +15,8 @@
 //   7       Before the pools are exchanged, STORE names the new one as the successor. When nothing is left to do, it
 //           names it as the pool, and no log. A volatile pool's database has an id instead.
 //
-// What a crash leaves between the two: with the damaged pool in place nothing has happened; with the new one in place
-// the log is one that was already applied, and the next repair removes it.
+// After a crash between the two: if the damaged pool is in place, nothing has happened. If the new pool is in place,
+// the log was already applied, and the next repair removes it.
 
 namespace miodb {
 
@@ -153,7 +153,7 @@ Status Repairer::NameSuccessor() {
   return WriteParts();
 }
 
-// The new pool has all that the log had. It goes for good: what is written from now on must never meet it.
+// The new pool has all that the log had. The old log is removed for good: later writes must never meet it.
 Status Repairer::FinishStore() {
   CHECK(exchanged_ || exchange_ == Exchange::kBegun);  // the new pool is in place, or the log would be lost
   const std::string folder = WalFolder(store_.log.wal_dir, name_);
@@ -196,8 +196,8 @@ Status Repairer::ReadVolatileParts(bool* whole, VersionEdit* state) {
   return s;
 }
 
-// The log of another database is neither read nor removed. One with a former id has been applied by a repair that was
-// cut off before it could begin another one; it is removed, but not read.
+// The log of another database is neither read nor removed. A log with a former id has been applied by a repair that was
+// cut off before it could begin a new log; such a log is removed, but not read.
 Status Repairer::FindLogOwner() {
   std::optional<OwnerMark> owner;
   Status s = FileLog::FindOwner(env_, wal_folder_, &owner);

@@ -79,8 +79,8 @@ Status Repairer::DrainAll(DB* db) {
   return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not drained: no memory or space") : s;
 }
 
-// All that was written is in table files now, so the new state needs no log. What may fail for good comes before STORE
-// is replaced. From then on files and logs with the old id and with the new one are the database's.
+// All that was written is in table files now, so the new state needs no log. Steps that may fail for good come before
+// STORE is replaced. From then on files and logs with the old id and with the new one are the database's.
 Status Repairer::SwapVolatile() {
   const std::string path = StorePath(name_);
   StoreDescriptor fresh;

@@ -1,4 +1,4 @@
-// What RepairDB does, step by step: see repair.cc, and repair_volatile.cc for databases whose pool is volatile.
+// RepairDB, told step by step in repair.cc, and in repair_volatile.cc for databases whose pool is volatile.
 //
 // Threads: one. Errors: as RepairDB says.
 
@@ -52,7 +52,7 @@ class Repairer {
         newest_(KeyLess{KeyOrder(options.comparator, families_.has_families())}) {}
 
   ~Repairer() {
-    // What stays is removed by the next repair, which also sees how far an exchange has come.
+    // The next repair removes the files that stay, and sees how far an exchange has come.
     if (exchange_ != Exchange::kBegun) NoThrow(name_, [this] { return RemoveFresh(); }).IgnoreError();
     own_log_.reset();
     if (lock_ != nullptr) env_->UnlockFile(lock_).IgnoreError();
@@ -63,8 +63,8 @@ class Repairer {
   Status Run();
 
  private:
-  // Of the old database's parts for the new one's. kBegun -> kDone; a repair that fails in between cannot tell which
-  // of them will be in place after a loss of power.
+  // The exchange of the old database's parts for the new parts. A repair that fails between kBegun and kDone cannot
+  // tell which parts will be in place after a loss of power.
   enum class Exchange { kNotBegun, kBegun, kDone };
 
   void Go(Exchange to) {

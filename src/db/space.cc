@@ -25,8 +25,8 @@ constexpr uint64_t kIndexBytesPerEntry = 27;
 // in larger ones this is shared by as many entries more.
 constexpr uint64_t kScatteredBytesPerEntry = 37;
 
-// Chunks that stay free besides the index reserve when puts ask for log, and when collections copy. They have this
-// share of what is in use, where those of the log are smaller.
+// Chunks that stay free besides the index reserve when puts ask for log, and when collections copy. If chunks of the
+// log are smaller, these chunks have this share of the space in use.
 constexpr uint64_t kReserveChunks = 6;
 constexpr uint64_t kCopyReserveChunks = 3;
 constexpr uint64_t kReserveShare = 128;
@@ -77,7 +77,7 @@ uint64_t SpareTarget(uint64_t chunk_bytes, const DbContext& db) {
   return std::clamp(db.pool->capacity() / kSpareShare / chunk_bytes, uint64_t{1}, wanted);
 }
 
-// What tables of the buffer, which are few, refer to.
+// Payload that tables of the buffer, which are few, refer to.
 uint64_t BufferPayload(const Version& version) {
   uint64_t bytes = 0;
   for (size_t level = 0; level + 1 < version.levels.size(); level++) {
@@ -103,7 +103,7 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
     unflushed += memtable->count();
     extents += memtable->segment().chunks.size();
   }
-  // What is yet to come into the chunks that are there already, if records go on as they are.
+  // Payload that is yet to come into the present chunks, if records keep their size.
   uint64_t room = 0, used = 0;
   for (const auto& chunk : segment.chunks) {
     room += chunk->capacity;
@@ -130,8 +130,8 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
   return bytes + tables * PMTableBuilder::kBytesPerTable;
 }
 
-// What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and
-// chunks for records on the move. Deletes may have some of the latter.
+// Space that log chunks must leave free, so that a full pool can always be merged and collected: the index reserve, and
+// chunks for records on the move. Deletes may have some of these chunks.
 uint64_t Space::Reserve(Demand demand) const {
   if (demand == Demand::kAny) return IndexReserve(demand, 0) + ChunkReserve();
   return IndexReserve(demand, demand == Demand::kDeletes ? db_.chunk_bytes : kExtentUnit);
@@ -291,7 +291,7 @@ bool Space::Prepare() {
   if (db_.blocks->in_use()) db_.blocks->Prepare(2);
   tree_->PrepareMemTable();
   const bool indexed = IndexChunk();
-  // One piece at a time, so that chunks come in between.
+  // A single piece at a time is given back, so that chunks come in between.
   const bool grown = db_.pool->GrowAhead(db_.options.pool_growth / 2);
   if (prepared || indexed || grown || db_.hooks.manual_background) return prepared || indexed || grown;
   db_.blocks->GiveBackIdle(NowMicros(), db_.hooks.give_back_micros);
@@ -314,8 +314,8 @@ bool Space::Prepare() {
   return given;
 }
 
-// The oldest chunk that waits for its index, or nullptr; tree_->indexing is its memtable then. Of the memtable whose
-// flush runs there is none: its chunks are being cut to what is used of them.
+// The oldest chunk that waits for its index, or nullptr; tree_->indexing is its memtable then. The memtable whose flush
+// runs has no such chunk: its chunks are being cut to their used bytes.
 LogChunk* Space::TakeComplete() {
   DCHECK(tree_->memtable != nullptr);
   const auto take = [this](const MemTableRef& memtable) -> LogChunk* {
@@ -373,8 +373,8 @@ void Space::KeepClearOfLimit() {
   if (figures.Left() < std::max(share, ShortBelow(figures) + kClearAhead * db_.chunk_bytes)) LetGoOfLog();
 }
 
-// One chunk at a time, as a writer may be waiting for it; but all that are missing where the edit that names them takes
-// longer than they do.
+// A single chunk is made at a time, as a writer may be waiting for it. But if the edit that names chunks takes longer
+// than making them, all missing chunks are made at once.
 //
 // The scheduler is told before the attempt (LookForSpace), so that whatever frees space meanwhile makes its result out
 // of date, and a writer does not take the pool for full. A writer that waits asks again and again, which must not take
@@ -409,7 +409,7 @@ bool Space::PrepareChunks() {
   // manifest's.
   if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
   scheduler_->FoundSpace(!s.IsNoSpace() || !spares_.empty());
-  // Others may have taken some meanwhile. Tests that do the work themselves have no time that passes.
+  // Another thread may have taken space meanwhile. Tests that do the work themselves have no time that passes.
   refused_free_ = s.IsNoSpace() ? std::min(free, db_.pool->free_bytes()) : 0;
   look_again_micros_ = db_.hooks.manual_background ? 0 : NowMicros() + kLookAgainMicros;
   if (s.ok()) KeepChunks(&spares_, chunks);

@@ -33,7 +33,7 @@ inline constexpr uint64_t kTablesWhenTight = 4;
 
 class Space {
  public:
-  // What a log chunk is wanted for: how much of the reserve it may leave unkept.
+  // The purpose of a log chunk, which decides how much of the reserve the chunk may take.
   enum class Demand { kAny, kDeletes, kDeletesAtLast };
 
   Space(const DbContext& db, Control* control, Tree* tree, KeptLog* kept, Scheduler* scheduler, WriteTurns* turns)
@@ -52,7 +52,7 @@ class Space {
   // As much of it lies in one piece.
   uint64_t ReserveRun() const REQUIRES(db_mutex);
 
-  // What Reserve keeps besides the index reserve when puts ask for log: chunks for records on the move.
+  // The part of Reserve besides the index reserve when puts ask for log: chunks for records on the move.
   uint64_t ChunkReserve() const;
 
   // The same when a collection copies.
@@ -63,7 +63,8 @@ class Space {
   // For copies of collections that run.
   CopyRoom* copy_room() { return &copy_room_; }
 
-  // What work for which nobody waits leaves free besides the reserve, and the free bytes that it may take.
+  // Plenty: bytes that work for which nobody waits leaves free besides the reserve. PlentyAbove: the free bytes that
+  // such work may take.
   uint64_t Plenty() const { return db_.pool->capacity() / SchedulePolicy().plenty_share; }
   uint64_t PlentyAbove() const REQUIRES(db_mutex);
 
@@ -129,7 +130,7 @@ class Space {
 
   // ---- the work of the thread that prepares, and of the close
 
-  // One piece of it; false if there was none.
+  // Does a piece of the preparation; false if there was nothing to do.
   bool Prepare() EXCLUDES(db_mutex);
   Status GiveBack() EXCLUDES(db_mutex);
 

@@ -271,8 +271,8 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
   return RunSsdMerge(request, result);
 }
 
-// Outputs are synced before the edit names them (compaction/ssd_merge.cc). Those of a job that failed are unlinked with
-// their last reference. From BeginDrain to EndDrain nothing is thrown, or the scheduler would hold the inputs for ever.
+// Outputs are synced before the edit names them (compaction/ssd_merge.cc). Outputs of a failed job are unlinked with
+// their last reference. From BeginDrain to EndDrain nothing is thrown, or the scheduler would keep the inputs for ever.
 void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
@@ -302,7 +302,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
   base = JobBase();
   DbLock lock(control_);
   if (s.ok()) {
-    // What throws here may have changed STORE or the version, or neither: no other job goes on from that.
+    // An exception may come before or after the change of STORE or of the version: no other job goes on from that.
     const Status thrown = db_.WithMemory([&] {
       control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
       s = Install(job, result);
@@ -390,7 +390,7 @@ Status SsdTier::WaitForAll() {
 }
 
 // A level is purged after the one above it, so that tombstones which come down are taken along. Under a snapshot files
-// are not rewritten for tombstones alone: they would have to be kept. What failed before is tried again.
+// are not rewritten for tombstones alone: they would have to be kept. A purge that failed before is tried again.
 Status SsdTier::PurgeRange(const Slice* begin, const Slice* end) {
   if (db_.ssd == nullptr) return Status::OK();
   DbLock lock(control_);

@@ -1,13 +1,13 @@
-// SsdTier: what lies behind the repository, on SSD:
+// SsdTier: the levels on SSD, behind the repository:
 //
 //   push down   When tables take more of the pool than half of nvm_budget, and those of the buffer more than a sixth of
 //               the budget, the oldest run of the buffer goes to the repository at once, whichever level it is in
 //               (compaction/picker.h). The larger the repository is, the less is rewritten for what drains. Records of
 //               every size are copied then, so that those of a partition lie together.
 //   drain       When tables take more than nvm_budget, or space is short, a partition of the repository goes to the
-//               first SSD level, merged with the files there that overlap. Its records and index are free then. Several
-//               at a time, and garbage collection of other partitions with them; merges into the repository exclude
-//               them, and they exclude those.
+//               first SSD level, merged with the files there that overlap. The space of its records and index is free
+//               then. Several at a time, and garbage collection of other partitions with them; merges into the
+//               repository exclude them, and they exclude those.
 //   compaction  A level that is too large gives a file to the next. Several at a time, in ranges that do not overlap.
 //   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
 //
@@ -100,7 +100,7 @@ class SsdTier {
   Status PurgeRange(const Slice* begin, const Slice* end) EXCLUDES(db_mutex);
 
  private:
-  // Of the version that a job was picked from.
+  // Parts of the version that a job was picked from.
   struct JobBase {
     std::shared_ptr<const SsdLevels> levels;
     RangeSetRef ranges;

@@ -24,7 +24,7 @@ Status CheckCopyable(const DbContext& db, const char* call);
 // The extents of a state, each once, by their offsets.
 std::vector<PoolCopy::Part> PartsOf(const FrozenState& frozen);
 
-// What a pool is made of that has a state and nothing else.
+// The parts of a pool that has a state and nothing else.
 struct StatePool {
   const VersionEdit& state;  // leads from nothing to it
   std::vector<PoolCopy::Part> parts;
@@ -40,7 +40,7 @@ Status WriteStatePool(StatePool pool, const Uuid& uuid, FileAccess access, const
 using MakeTable = std::function<Status(uint64_t number, const std::string& path)>;
 Status WriteSsd(Env* env, const std::string& folder, uint64_t pool_id, const VersionEdit& state, const MakeTable& make);
 
-// What a file is read in: all pieces but the last have this size.
+// Files are read in pieces; all pieces but the last have this size.
 inline constexpr size_t kPieceBytes = size_t{1} << 20;
 
 // Gets each piece, in order; an error ends the reading.

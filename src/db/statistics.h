@@ -1,6 +1,6 @@
-// Statistics: what a database has done since it was opened, for its properties.
+// Statistics: counts of a database's work since it was opened, for its properties.
 //
-// Threads: any; counts of different things are not of one moment.
+// Threads: any; different counts may be read at different moments.
 
 #ifndef MIODB_SRC_DB_STATISTICS_H_
 #define MIODB_SRC_DB_STATISTICS_H_
@@ -50,7 +50,7 @@ struct LevelStatistics {
   }
 };
 
-// What a leader waits for before there is room for its group.
+// The reason why a leader waits before there is room for its group.
 enum class StallReason : size_t {
   kFlush,    // as many memtables are sealed as may be
   kChunk,    // a chunk of the log that is being made
@@ -68,7 +68,7 @@ struct StallStatistics {
   std::array<Counter, kStallReasons> by_reason;  // micros; their sum is that of all
 };
 
-// What deletions of ranges did.
+// Counts of the effects of range deletions.
 struct RangeStatistics {
   Counter dropped;  // entries that merges and SSD jobs dropped
   Counter reads;    // records that merges read to find out whether they could

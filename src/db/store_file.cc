@@ -40,8 +40,8 @@ void ForEachPath(StoreDescriptor* store, Call call) {
 
 }  // namespace
 
-// The file is bounded (ReadSmallFile), so a large or endless file in its place costs no memory. That it is not there is
-// what the system says of it when it is opened: Env::FileExists says the same of a file that cannot be looked at.
+// The file is bounded (ReadSmallFile), so a large or endless file in its place costs no memory. Whether the file exists
+// is found out by opening it, because Env::FileExists also says no if the file cannot be looked at.
 Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
   *store = StoreDescriptor();
   const std::string path = StorePath(name);
@@ -77,7 +77,7 @@ Status SyncStore(Env* env, const std::string& name) {
   return MIODB_MUTATED(kLogFolderUnsynced) ? Status::OK() : SyncExistingFile(env, StorePath(name));
 }
 
-// By names alone: neither path need exist. One that goes up again ("..") may lead anywhere, and is below nothing.
+// By names alone: neither path need exist. A path that goes up again ("..") may lead anywhere, and is below nothing.
 std::optional<std::string> PathBelow(const std::string& folder, const std::string& path) {
   const std::vector<std::string> above = NamesOf(folder), names = NamesOf(path);
   if (path.starts_with('/') != folder.starts_with('/') || names.size() <= above.size() ||

@@ -27,11 +27,12 @@ Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& stor
 // Makes the file and its name durable, whoever wrote it.
 Status SyncStore(Env* env, const std::string& name);
 
-// What of the path lies below the folder; nothing if it does not lie in it. Both are compared name by name, as they are
-// written: links are not followed, and a path that leaves the folder again is not in it.
+// The part of the path below the folder; nothing if the path does not lie in the folder. The two are compared name by
+// name, as they are written: links are not followed, and a path that leaves the folder again is not in it.
 std::optional<std::string> PathBelow(const std::string& folder, const std::string& path);
 
-// The path without links, so that two names of one file are the same. What the system does not know keeps its links.
+// The path without links, so that two names of one file are the same. A path that the system does not know keeps its
+// links.
 std::string RealPath(const std::string& path);
 
 // A number, and a uuid, that were never drawn before.

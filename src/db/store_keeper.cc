@@ -1,4 +1,4 @@
-// Which files are a database's: what an open believes of STORE, and when STORE is written.
+// Decides which files are a database's: which fields of STORE an open trusts, and when STORE is written.
 
 #include "src/db/store_keeper.h"
 
@@ -17,7 +17,7 @@ bool StoreKeeper::Keeps() const {
   return !db_.PoolIsOfTests() && !(Region::IsAnonymous(db_.options.pool_path) && db_.options.ssd_path.empty());
 }
 
-// Sets existence_ and what STORE says. What a look before has found counts no more, also if this one comes to nothing.
+// Sets existence_ and reads STORE. The result of a look before counts no more, also if this look fails.
 Status StoreKeeper::Find(bool pool_is_there) {
   existence_ = Existence::kUnknown;
   store_ = stored_ = StoreDescriptor();
@@ -44,7 +44,7 @@ Status StoreKeeper::Find(bool pool_is_there) {
   return existed() ? Refusal(pool_is_there) : s;
 }
 
-// A pool alone does not say where its log is, so it is not opened without.
+// A pool does not know the place of its log, so an open needs STORE.
 Status StoreKeeper::MissingStore() const {
   return Status::InvalidArgument(StorePath(db_.name),
                                  "is missing: nothing says that " + PoolPath(db_.options, db_.name) +
@@ -108,7 +108,7 @@ Status StoreKeeper::CheckPool() {
 // The process that wrote what STORE says may have come no further than that.
 Status StoreKeeper::Trust() { return Keeps() && existed() ? SyncStore(db_.options.env, db_.name) : Status::OK(); }
 
-// What an open has found it has synced.
+// If STORE is as the open found it, the open has synced it (Trust), so it is not written again.
 Status StoreKeeper::Keep(StoreState state, const std::string& coming) {
   if (!Keeps()) return Status::OK();
   MutexLock lock(&mutex_);
@@ -126,7 +126,8 @@ Status StoreKeeper::Keep(StoreState state, const std::string& coming) {
   return s;
 }
 
-// What was not written is forgotten: a later Keep must not write it, since the job that made the files has failed.
+// A state that was not written is forgotten: a later Keep must not write it, since the job that made the files has
+// failed.
 Status StoreKeeper::KeepSsdState(uint64_t log_reach, std::string state, Status* in_doubt) {
   CHECK(Keeps());
   MutexLock lock(&mutex_);

@@ -34,7 +34,7 @@
 
 namespace miodb {
 
-// What there was before an open. While that is not known nothing may be taken away: a database may be there.
+// The database before an open. While the answer is unknown, nothing may be taken away: a database may be there.
 enum class Existence {
   kUnknown,
   kNew,         // nothing
@@ -57,7 +57,7 @@ class StoreKeeper {
   Existence existence() const { return existence_; }
   bool existed() const { return existence_ == Existence::kPool || existence_ == Existence::kFilesAlone; }
 
-  // What STORE says is durable from now on: nothing is made or removed by it before.
+  // Makes the content of STORE durable. Before this call nothing is made or removed by it.
   Status Trust();
 
   // Whether the pool that was opened is the one that STORE names, and no other database's too.
@@ -71,7 +71,7 @@ class StoreKeeper {
   // is the failure as well: then a crash leaves either.
   Status KeepSsdState(uint64_t log_reach, std::string state, Status* in_doubt) EXCLUDES(db_mutex);
 
-  // What STORE is to say, and whether the log was in use when it was written last.
+  // The content of STORE when it is written next, and whether the log was in use when it was written last.
   StoreDescriptor& store() { return store_; }
   bool log_was_in_use() const { return stored_.log.in_use; }
 

@@ -96,8 +96,8 @@ void Tree::Seal() {
   memtable = std::move(fresh);
 }
 
-// Its run is in the version already. Until Publish readers still get the state that has the memtable and not the run,
-// so no read misses a record or meets it twice.
+// The run of the flushed memtable is in the version already. Until Publish readers still get the state that has the
+// memtable and not the run, so no read misses a record or meets it twice.
 void Tree::DropFlushed(const MemTableRef& flushed) {
   CHECK(!immutables.empty() && immutables.back() == flushed);  // flushes go by age
   immutables.pop_back();
@@ -133,8 +133,8 @@ uint64_t Tree::NewId() {
 
 namespace {
 
-// With its filter, as far as it has been touched, a page by each key, and with records that are not in the pool. What
-// is empty has nothing that a flush would give back.
+// With its filter, as far as it has been touched, a page by each key, and with records that are not in the pool. An
+// empty memtable has nothing that a flush would give back.
 uint64_t DramOf(const MemTable& memtable) {
   if (memtable.empty()) return 0;
   uint64_t bytes = memtable.memory_bytes() + std::min(memtable.filter_bytes(), memtable.count() * kPageBytes);

@@ -57,8 +57,8 @@ class Tree : public ReadSources {
   // Lets go of the oldest immutable memtable, which has been flushed.
   void DropFlushed(const MemTableRef& memtable) REQUIRES(db_mutex);
 
-  // Waits for an edit that is under way. What is to be taken out of the manifest is looked for after this, and the
-  // mutex is held until Apply.
+  // Waits for an edit that is under way. A caller that takes something out of the manifest looks for it after this, and
+  // holds the mutex until Apply.
   void AwaitEdit() REQUIRES(db_mutex);
 
   // Makes an edit durable, then the version that it leads to current; one at a time. Where a fence is slow the mutex is

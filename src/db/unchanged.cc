@@ -1,13 +1,13 @@
-// Whether keys have changed since somebody read them, which a write under a condition asks twice: beside the other
-// writers as of some moment, and in their queue about what came after that moment. So the queue waits for no table:
-// what is that new lies in memtables.
+// Whether keys have changed since somebody read them. A write under a condition asks twice: beside the other writers as
+// of some moment, and in their queue about writes after that moment. So the queue waits for no table: such new writes
+// lie in memtables.
 //
 // The newest version of a key that lies anywhere tells, or a newer deletion of a range that has the key. Flushes and
 // merges keep it; a deletion, which they drop where it hides nothing more, is kept as long as a snapshot is older than
-// it, which is why whoever asks holds one (db.h). What has expired goes unread, whatever snapshots there are. It hid
-// nothing then, so a key of which an older version is there had none in what went.
+// it, which is why whoever asks holds one (db.h). Expired records may be dropped unread, whatever snapshots there are.
+// A table that is dropped so hides nothing, so a key that has an older version elsewhere had no record in it.
 //
-// In a file of its own for the reason that key_may_exist.cc has.
+// This is a file of its own for the reason that key_may_exist.cc gives.
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@ namespace miodb {
 
 namespace {
 
-// What an iterator reads ahead of table files by itself.
+// Bytes that an iterator reads ahead of table files by itself, at most.
 constexpr size_t kMostReadahead = 1024 * 1024;
 
 }  // namespace

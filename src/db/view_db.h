@@ -1,5 +1,5 @@
-// ViewDb: a database that stays as it was at one moment, and can only be read. It has no threads, no log and no
-// directory; a small memtable that stays empty is all that it makes.
+// ViewDb: a database that stays as it was at one moment, and can only be read. A view has no threads, no log and no
+// directory; it makes nothing but a small memtable that stays empty.
 //
 // Threads: any. Ownership: a view keeps what its state names. A pool, an SSD tier's store and memtables that are a live
 // database's need what is that database's alone, so the view is closed before that one is.
@@ -24,7 +24,7 @@ namespace miodb {
 class Pool;
 class SsdStore;
 
-// What a view shows.
+// The state that a view shows.
 struct ViewState {
   std::shared_ptr<Pool> pool;
   std::shared_ptr<SsdStore> ssd;  // null: no SSD tier

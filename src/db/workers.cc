@@ -14,7 +14,7 @@ constexpr uint64_t kPollMicros = 100 * 1000;
 
 }  // namespace
 
-// Kinds that were started before one could not be are stopped by Stop, as those of a database that was open.
+// If a kind cannot be started, Stop stops the kinds that were started before, as it does for an open database.
 Status Workers::Start(BackgroundStep step, int threads) {
   const size_t index = static_cast<size_t>(step);
   CHECK(work_[index] != nullptr && started_[index] == nullptr);
@@ -65,8 +65,9 @@ bool Workers::Run(BackgroundStep step) {
   return work();
 }
 
-// What a job throws is lack of memory in a place that has no better answer, so it stops writes. The work itself goes
-// on: others may be waiting for what needs none. A thread is only for the step where the database wants its threads.
+// An exception of a job is lack of memory in a place that has no better answer, so it stops writes. The work itself
+// goes on: others may be waiting for what needs none. A thread is only for the step where the database wants its
+// threads.
 bool Workers::RunInThread(BackgroundStep step) {
   const ThreadCpus cpus(db_.placement.cpus);
   const ThreadMemoryPolicy policy(db_.placement.dram_node, ThreadMemoryPolicy::Strength::kPrefer);

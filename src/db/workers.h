@@ -21,7 +21,7 @@ namespace miodb {
 
 class Workers {
  public:
-  // Does one piece of work; false if there was none to do.
+  // Does a piece of work; false if there was nothing to do.
   using Work = std::function<bool()>;
 
   Workers(DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }

@@ -1,7 +1,8 @@
 // Workshop: the directory in which a database is made that others are not to see before it is whole.
 //
-// It is DIRECTORY.tmp, and has in it a locked file CHECKPOINT, which says that a checkpoint or a restored backup is in
-// the making. One that was cut off is known by that file, and emptied. Publish gives it its name.
+// The workshop is DIRECTORY.tmp, and has in it a locked file CHECKPOINT, which says that a checkpoint or a restored
+// backup is in the making. By this file a workshop that was cut off is recognised, and emptied. Publish gives the
+// directory its name.
 //
 // Threads: one; several processes may have workshops of the same name, of which all but one are refused.
 // After a crash: DIRECTORY.tmp, which the next workshop for DIRECTORY takes up; or DIRECTORY as a whole, maybe
@@ -35,7 +36,7 @@ inline std::string WithoutSlashes(std::string path) {
 // Where a copy of a database has its SSD tier, unless it was asked to have it elsewhere.
 inline std::string SsdFolder(const std::string& directory) { return directory + "/ssd"; }
 
-// DIRECTORY.tmp, from its making to its rename. What is in it goes with its owner, unless it was renamed.
+// DIRECTORY.tmp, from its making to its rename. The destructor removes the directory, unless it was renamed.
 class Workshop {
  public:
   Workshop(Env* env, const std::string& directory)

@@ -1,4 +1,4 @@
-// What a write is refused for before it joins the queue: the leader must not find out half-way.
+// Reasons to refuse a write before it joins the queue: the leader must not find out half-way.
 //
 // Threads: pure functions.
 
@@ -16,7 +16,7 @@
 
 namespace miodb {
 
-// What RocksDB says of the bounds, and what the manifest can hold.
+// Checks the bounds as RocksDB does, and against the length that the manifest can hold.
 inline Status CheckRange(const KeyOrder& order, const Slice& begin, const Slice& end) {
   if (order.Compare(begin, end) > 0) return Status::InvalidArgument("DeleteRange", "begin comes after end");
   const size_t longest = std::max(begin.size(), end.size());

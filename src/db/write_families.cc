@@ -9,8 +9,8 @@
 
 namespace miodb {
 
-// Nobody else writes to the range any more, so no gate is asked. It is written alone, as what has a condition is: a
-// follower of the database knows it by a batch without updates.
+// Nobody else writes to the range any more, so no gate is asked. The deletion is written alone, as a write with a
+// condition is: a follower of the database recognises it by a batch without updates.
 Status WritePath::EraseFamily(const WriteOptions& options, uint32_t family) {
   DCHECK(family != kDefaultFamily && family <= kMostFamilyId);
   const FamilyPrefix begin(family), end(family + 1);
@@ -20,7 +20,7 @@ Status WritePath::EraseFamily(const WriteOptions& options, uint32_t family) {
   return DoWrite(options, &batch, &alone, FamilyKeys::kChecked);
 }
 
-// A repair writes the keys of families as it finds them in records, which do not say whose they are.
+// A repair writes keys of families as it finds them in records, and records do not name the family.
 Status WritePath::WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
   DCHECK(HasFamilyMark(key));
   const auto gate = db_.families.Enter();

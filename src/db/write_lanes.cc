@@ -25,8 +25,8 @@ size_t UsualLane() {
 
 }  // namespace
 
-// A write waits in two places: where the window does not reach it yet, and where others before it are not visible. Both
-// end with the steps of other threads, which wait for nothing that comes after them in sequence.
+// A write waits in two places: where the window does not reach it yet, and where others before it are not visible. The
+// two waits end with the steps of other threads, which wait for nothing that comes after them in sequence.
 bool WriteLanes::Write(const Writer& writer) {
   PerfClock clock;
   Pass pass;
@@ -96,7 +96,7 @@ bool WriteLanes::Reserve(Pass* pass) {
   return true;
 }
 
-// What is visible is durable, which recovery relies on. seq_cst, here and in IsVisible: looked at, after Wait has said
+// Visible writes are durable, which recovery relies on. seq_cst, here and in IsVisible: looked at, after Wait has said
 // that it sleeps.
 bool WriteLanes::WindowReaches(const Pass& pass) const {
   return pass.sequence <= visible_->load() + kLogWindow || MIODB_MUTATED(kLogWindowUnkept);
@@ -118,7 +118,7 @@ void WriteLanes::Insert(const Pass& pass) {
                             record.size());
 }
 
-// The caller's own stores are durable after it. Whose frames lie in front is not asked: Publish waits for their fences.
+// The caller's own stores are durable after it. Frames in front may not be durable yet: Publish waits for their fences.
 void WriteLanes::Fence(const Pass& pass) { room_.persist->FenceBeside(pass.lane); }
 
 // The lane is free before the write is finished: when everything is visible, nobody is in a lane. A write that finds
@@ -139,7 +139,7 @@ void WriteLanes::Publish(const Pass& pass, const Writer& writer) {
   MoveOn();
 }
 
-// Moves the last sequence on as far as writes are finished. What a slot holds of earlier rounds is below it.
+// Moves the last sequence on as far as writes are finished. Numbers that a slot holds from earlier rounds are below it.
 void WriteLanes::MoveOn() {
   uint64_t visible = visible_->load();  // seq_cst: see Publish
   for (;;) {

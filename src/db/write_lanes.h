@@ -57,7 +57,7 @@ class WriteLanes {
 
   bool open() const { return (word_.load(std::memory_order_relaxed) & kClosed) == 0; }  // relaxed: advice
 
-  // A single small update. Others go by the queue.
+  // A single small update. All other writes go by the queue.
   static bool Fits(const Writer& writer) {
     return writer.count == 1 && writer.batch.empty() && writer.body_bytes <= FrameWriter::kMostBodyBeside;
   }
@@ -74,7 +74,7 @@ class WriteLanes {
   void Publish(const Pass& pass, const Writer& writer);
   bool IsVisible(const Pass& pass) const;
 
-  // What writers in lanes write to.
+  // The objects that writers in lanes write to.
   struct Room {
     const FrameWriter* frames = nullptr;
     Persist* persist = nullptr;

@@ -1,8 +1,8 @@
 // WritePace: how fast writers may go in a pool that fills.
 //
-// What writers may use up (left) falls with every chunk of the log, and comes back in lumps, when a job ends that has
-// given space free. So writers are to use up in the longest time between two such returns no more than a part of what
-// is left. Once left is less than near, they take for each byte
+// Space that writers may use up (left) falls with every chunk of the log, and comes back in lumps, when a job ends that
+// has given space free. So writers are to use up in the longest time between two such returns no more than a part of
+// what is left. Once left is less than near, they take for each byte
 //
 //   kPatience * period * (1 / left - 1 / near)
 //
@@ -36,7 +36,8 @@ class WritePace {
   // Writers may use up 1 - 1 / e^(1 / kPatience) of what is left while they wait for a return.
   static constexpr uint64_t kPatience = 3;
 
-  // What counts as a return: such a part of near, and so many chunks, one of which may be on its way.
+  // Left has to rise by so much to count as a return: by such a part of near, and by so many chunks, one of which may
+  // be on its way.
   static constexpr uint64_t kReturnShare = 16;
   static constexpr uint64_t kReturnChunks = 2;
 

@@ -63,7 +63,7 @@ void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
   }
 }
 
-// What a caller waits for is all of it a put's time: the checks, the turn, the write, and what it meets on the way.
+// The time of a put is the whole time for which the caller waits: the checks, the turn, the write and all waits.
 template <typename Call>
 Status AsPut(DbContext& db, const Call& call) {
   const OpTimes::Timed<TimedOp::kPut> timed(db.statistics.times.get());
@@ -231,7 +231,7 @@ Status WritePath::Submit(Writer* writer) {
   return status;
 }
 
-// Whatever has to be seen to by one of them sends all writers to the queue, and the leader closes the lanes.
+// A reason that needs a leader sends all writers to the queue, and the leader closes the lanes.
 bool WritePath::MayUseLanes(const Writer& writer) const {
   return WriteLanes::Fits(writer) && !turns_->Short(2) && !control_->failed() && !db_.tracer.wants_order() &&
          throttle_nanos_.load(std::memory_order_relaxed) == 0;  // relaxed: a hint
@@ -365,8 +365,8 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
   return s;
 }
 
-// An empty writer asks for a seal, or for its condition alone. It forms a group like any other, so the memtable is
-// sealed behind all writes that came before the request.
+// An empty writer asks for a seal, or for its condition alone. An empty writer forms a group like any other, so the
+// memtable is sealed behind all writes that came before the request.
 void WritePath::WriteGroup(Writer* leader, Writer* last) {
   if (lanes_.open()) CloseLanes();
   uint64_t body_bytes = 0, user_bytes = 0;

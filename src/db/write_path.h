@@ -63,10 +63,10 @@ class WritePath {
 
   // Returns when the write is as durable as it was asked to be and visible, or with the error that it met. condition:
   // nullptr, or asked in between two groups, in whatever thread: the write is done if it returns OK, else that is the
-  // result. It reads; a bad_alloc that it throws is an IOError. REQUIRES: it waits for no writer.
+  // result. The condition reads; a bad_alloc that it throws is an IOError. REQUIRES: the condition waits for no writer.
   Status Write(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition = nullptr);
 
-  // One update, of whichever family. type, key: as a batch has them (src/api/write_batch_internal.h).
+  // Writes a single update, of whichever family. type, key: as a batch has them (src/api/write_batch_internal.h).
   Status Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
 
   // Deletes what a column family has that was dropped, and that nobody else can write to any more.
@@ -99,7 +99,7 @@ class WritePath {
   // Writes a batch of the log once more, with the numbers that it has. REQUIRES: it follows the last sequence.
   Status Replay(const Slice& batch) EXCLUDES(db_mutex);
 
-  // What limits there are has changed.
+  // To be called when figures have changed by which writers are slowed down.
   void UpdateThrottle() REQUIRES(db_mutex);
 
  private:

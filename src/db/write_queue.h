@@ -26,10 +26,10 @@
 
 namespace miodb {
 
-// What has to hold before a write: asked by the leader while nobody else can write. An error is the write's.
+// A condition of a write: the leader asks it while nobody else can write. An error is the result of the write.
 using WriteCondition = std::function<Status()>;
 
-// One caller's updates: a batch's bytes, or a single put or delete.
+// The updates of a caller: a batch's bytes, or a single put or delete.
 struct Writer {
   enum State : int { kWaiting, kAsleep, kLeader, kDone };
 
@@ -79,9 +79,8 @@ class WriteQueue {
   }
 
   // The last writer of a group that starts with leader: as many as fit into max_bytes and agree with it about sync and,
-  // because a full pool treats them differently, about being deletes. What has a condition is written alone, or those
-  // before it in the group could be what it must not follow.
-  // Links the group through Writer::newer.
+  // because a full pool treats them differently, about being deletes. A writer with a condition is written alone, or
+  // else writers before it in the group could break its condition. Links the group through Writer::newer.
   Writer* FormGroup(Writer* leader, uint64_t max_bytes) {
     if (leader->condition != nullptr) return leader;
     LinkNewer(newest_.load(std::memory_order_acquire), leader);  // acquire: sees the fields of all that joined

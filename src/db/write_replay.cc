@@ -1,6 +1,6 @@
-// What an open with a volatile pool writes once more, since only the log has it: each batch of the log files goes into
-// a memtable as it did when it was written, and from there to tables and to the SSD tier. Writers come after it, so it
-// is the only one in the write path.
+// An open with a volatile pool writes once more the batches that only the log has: each batch of the log files goes
+// into a memtable as it did when it was written, and from there to tables and to the SSD tier. Writers come after this,
+// so the open is alone in the write path.
 
 #include "src/db/batch_records.h"
 #include "src/db/write_path.h"

@@ -32,7 +32,7 @@ constexpr uint64_t kMostThrottleDebtNanos = 1000 * 1000 * 1000;
 // Waits from this on are noted in the info log.
 constexpr uint64_t kLongStallMicros = 20 * 1000;
 
-// What a record takes as long as there is none.
+// Bytes assumed for a record before the first record is written.
 constexpr uint64_t kUsualRecordBytes = 128;
 
 // A memtable has at most such a part of the slack of a small pool, or so many chunks: its versions hide nothing that
@@ -121,7 +121,7 @@ Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallC
   }
 }
 
-// One attempt to get a chunk; after waiting for one returns without it.
+// An attempt to get a chunk. If the call has waited for a chunk, it returns without it.
 Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken, StallClock* clock) {
   std::unique_ptr<LogChunk> chunk = frame_bytes <= db_.chunk_bytes ? space_->TakeSpare(frame_bytes) : nullptr;
   if (frame_bytes > db_.chunk_bytes || (chunk == nullptr && !space_->spares().empty())) {
@@ -150,7 +150,7 @@ Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken
     if (!workers_->Wait(0)) scheduler_->LookForSpace();
     return Status::OK();
   }
-  // What frees space may use the space that is kept for it.
+  // Writes that free space may use the space that is kept for them.
   *taken = deletes_only && ChunkForDeletes(frame_bytes, Space::Demand::kDeletes);
   if (*taken) return Status::OK();
   clock->Lap(StallReason::kChunk);
@@ -167,8 +167,8 @@ Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken
   return s;
 }
 
-// Of the space that puts may not have: deletes make garbage, and so room. An error is not told, because the caller goes
-// on to look for room in other ways.
+// Takes a chunk from the space that puts may not have: deletes make garbage, and so room. An error is not told, because
+// the caller goes on to look for room in other ways.
 bool WritePath::ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) {
   CHECK(demand != Space::Demand::kAny);
   const uint64_t usual = demand == Space::Demand::kDeletesAtLast ? kExtentUnit : db_.chunk_bytes;
@@ -239,7 +239,7 @@ bool WritePath::GetsIndex(const LogChunk& chunk) const {
   return chunk.in_pool() && !persist_->fence_is_slow() && db_.order.bytewise();
 }
 
-// What a write takes of the log, on average of the newest memtable with records.
+// Bytes that a write takes of the log, on average over the newest memtable with records.
 uint64_t WritePath::RecordBytes() const {
   const MemTable& newest =
       tree_->memtable->empty() && !tree_->immutables.empty() ? *tree_->immutables.front() : *tree_->memtable;
@@ -256,7 +256,7 @@ void WritePath::CompleteChunk() {
 }
 
 // The chunk belongs to the memtable whose records it will hold, and goes when that has been flushed and nobody reads it
-// any more. Its end is kept for its index.
+// any more. The end of the chunk is kept for its index.
 void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) {
   DCHECK_GE(chunk->capacity, frame_bytes);
   CompleteChunk();
@@ -275,10 +275,10 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) 
 
 // Makes the group durable. Where that is a sync of a file, chunks are made for writes that nobody syncs: with pages as
 // large as there are, of which a sync writes all. So behind the first sync of a chunk, when nothing of it is dirty, the
-// rest of the chunk gets small ones, unless syncs are so far apart that they have as much to write anyway. Those that
-// come next go with every so many bytes of frames, as zeros, because the first time that a block of a file is written
-// its file system has to sync its own journal, too: once for all of them, then. Chunks that were made with small pages
-// may have got large ones since, as others ask for them in the same file: their rest is made anew once.
+// rest of the chunk gets small ones, unless syncs are so far apart that they have as much to write anyway. With every
+// so many bytes of frames the next pages are written as zeros, because the first time that a block of a file is written
+// its file system has to sync its own journal, too: once for all of these blocks, then. Chunks that were made with
+// small pages may have got large ones since, as others ask for them in the same file: their rest is made anew once.
 Status WritePath::FenceLog(uint64_t body_bytes, bool sync) {
   if (!chunk_->in_pool()) return Status::OK();
   if (!persist_->fence_is_slow()) return persist_->Fence(Purpose::kLog);
@@ -351,7 +351,8 @@ void WritePath::UpdateThrottle() {
     db_.events->NoteSpace(space_is_short ? SpaceLevel::kNearLimit : SpaceLevel::kEnough, figures.free,
                           figures.capacity);
   }
-  // What writers may use up: what is above the reserve, what is ready, and about what is left of the present chunk.
+  // Space that writers may use up: the space above the reserve, the chunks that are ready, and about the rest of the
+  // present chunk.
   WritePace::Moment now;
   now.micros = NowMicros();
   now.left = figures.Left() + figures.chunk;

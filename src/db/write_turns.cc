@@ -9,7 +9,7 @@ namespace miodb {
 
 namespace {
 
-// Its address tells threads apart.
+// The address of the mark tells threads apart.
 const void* ThisThread() {
   thread_local const char mark = 0;
   return &mark;
@@ -50,8 +50,8 @@ void WriteTurns::End() {
   for (Waiter* waiter : waiting_) waiter->mine.Signal();
 }
 
-// A holder counts its puts without the mutex. Whoever waits sleeps until the turn of the one before it must be over, so
-// a holder that goes away delays the others by a turn and no more.
+// A holder counts its puts without the mutex. A writer that waits sleeps until the turn of the writer before it must be
+// over, so a holder that goes away delays the others by a turn and no more.
 void WriteTurns::WaitForTurn() {
   const void* const me = ThisThread();
   uint64_t now = NowNanos();

@@ -1,14 +1,14 @@
 // Where CPUs are short, writers take turns of a millisecond instead of meeting at every put.
 //
 // Two writers that never pause hand the queue (write_queue.h) to each other at every put. The one that waits spins, or
-// sleeps and has to be woken, and either costs about as much as a put. That is time which flushes and merges need as
-// soon as there are no CPUs for them besides those of the writers; and when they fall behind, all writers wait. With
-// turns one of them writes as if it were alone while the others sleep. The total is that of one writer, and one put in
-// a thousand waits for its turn.
+// sleeps and has to be woken, and either costs about as much as a put. Flushes and merges need this time if they have
+// no CPUs besides those of the writers; and when they fall behind, all writers wait. With turns one of them writes as
+// if it were alone while the others sleep. The total is that of one writer, and one put in a thousand waits for its
+// turn.
 //
 // Turns begin when writers met at least every 4 us, on average over a millisecond, while a CPU was missing. They end
-// after one at whose end nobody waits or CPUs are not short any more, and after three in a row without many puts. They
-// are advice: who writes out of turn meets others in the queue, and nothing else comes of it.
+// after one at whose end nobody waits or CPUs are not short any more, and after three in a row without many puts. Turns
+// are advice: a writer out of turn meets others in the queue, and nothing else comes of it.
 //
 // Threads: all calls from any.
 
@@ -86,7 +86,8 @@ class WriteTurns {
   std::atomic<size_t> working_{0};
   std::atomic<bool> taken_{false};
 
-  // Of the turn that is running. Written under the mutex, but for the number of puts, which the holder alone counts.
+  // State of the turn that is running. Written under the mutex, but for the number of puts, which the holder alone
+  // counts.
   std::atomic<const void*> holder_{nullptr};
   std::atomic<uint64_t> end_nanos_{0};
   std::atomic<uint32_t> puts_{0};
