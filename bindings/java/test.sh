@@ -15,6 +15,8 @@
 set -euo pipefail
 # shellcheck source=test_sh/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
+# shellcheck source=bindings/jvm_tests.sh
+source "$MIODB_ROOT/bindings/jvm_tests.sh"
 
 bench=false
 stores=false
@@ -56,15 +58,12 @@ if $stores; then
 fi
 
 rm -rf target/surefire-reports
+mkdir "$scratch/jvms"
 status=0
 # Without the escapes that Maven ends with: the last line has to be the count.
-"${maven[@]}" verify 2>&1 | sed 's/\x1b\[[0-9;]*m//g' | tee "$scratch/log" || status=1
-# "Tests run: 8, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: ..."
-read -r total bad < <({ cat target/surefire-reports/*.txt 2>/dev/null || true; } | awk -F'[:,]' '
-  /^Tests run:/ { total += $2; bad += $4 + $6 }
-  END { print total + 0, bad + 0 }')
-# A build that failed beside its tests is a failure, as is one without tests; so is what -Xcheck:jni saw.
-if ((status != 0 && bad == 0)) || ((total == 0)) || grep -q 'WARNING in native method' "$scratch/log"; then bad=$((bad + 1)); fi
-if [[ -n $keep ]]; then cp target/*.jar "$keep"; fi
-say "$((total > bad ? total - bad : 0)) passed, $bad failed"
+"${maven[@]}" "-Dmiodb.jvm=$(checked_jvm "$scratch/jvms")" verify 2>&1 | sed 's/\x1b\[[0-9;]*m//g' || status=1
+count_tests "$status" "$scratch/jvms" target/surefire-reports/*.txt
+if ((passed > 0)); then prove_jni_check "$scratch/planted"; fi
+if [[ -n $keep ]] && ((bad == 0)); then cp target/*.jar "$keep"; fi
+say "$passed passed, $bad failed"
 ((bad == 0))

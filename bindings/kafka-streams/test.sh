@@ -16,6 +16,8 @@
 set -euo pipefail
 # shellcheck source=test_sh/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
+# shellcheck source=bindings/jvm_tests.sh
+source "$MIODB_ROOT/bindings/jvm_tests.sh"
 
 keep=
 broker=false
@@ -42,7 +44,9 @@ build build "$(nproc)" miodb_leveldb_static >/dev/null
 cd "$MIODB_ROOT/bindings/kafka-streams"
 scratch=$(mktemp -d "$(scratch_parent $((1 << 30)))/miodb_kafka.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-maven+=(-f reactor.xml -Dmiodb.java.skipTests=true "-Dmiodb.build=$MIODB_ROOT/build" "-Dmiodb.tmpdir=$scratch")
+maven+=(-f reactor.xml -Dmiodb.java.skipTests=true "-Dmiodb.build=$MIODB_ROOT/build" "-Dmiodb.tmpdir=$scratch"
+  "-Dmiodb.jvm=$(checked_jvm "$scratch/jvms")")
+mkdir "$scratch/jvms"
 
 # tests MAVEN_ARGUMENT...: without the escapes that Maven ends with, as the last line has to be the count, and without the
 # warnings that Kafka's suites bring about.
@@ -59,12 +63,8 @@ tests -Poldest test
 if grep -qE 'Could not (resolve|transfer|find)|Cannot access .* in offline mode' "$scratch/log"; then
   say "Maven did not get all it needs: it has to reach Maven Central once, directly or by a mirror in ~/.m2/settings.xml"
 fi
-# "Tests run: 8, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: ..."
-read -r total bad < <({ cat target/surefire-reports*/*.txt 2>/dev/null || true; } | awk -F'[:,]' '
-  /^Tests run:/ { total += $2; bad += $4 + $6 }
-  END { print total + 0, bad + 0 }')
-# A build that failed beside its tests is a failure, as is one without tests; so is what -Xcheck:jni saw.
-if ((status != 0 && bad == 0)) || ((total == 0)) || grep -q 'WARNING in native method' "$scratch/log"; then bad=$((bad + 1)); fi
-if [[ -n $keep ]]; then cp target/*.jar "$keep"; fi
-say "$((total > bad ? total - bad : 0)) passed, $bad failed"
+count_tests "$status" "$scratch/jvms" target/surefire-reports*/*.txt
+if ((passed > 0)); then prove_jni_check "$scratch/planted"; fi
+if [[ -n $keep ]] && ((bad == 0)); then cp target/*.jar "$keep"; fi
+say "$passed passed, $bad failed"
 ((bad == 0))

@@ -43,7 +43,8 @@ bool ThrowError(JNIEnv* env, char* error) {
   const jmethodID made = env->GetStaticMethodID(exception_class, "of", "([B)Lorg/miodb/MioDBException;");
   if (made == nullptr) return true;
   const jobject exception = env->CallStaticObjectMethod(exception_class, made, text);
-  if (exception != nullptr) env->Throw(static_cast<jthrowable>(exception));
+  // Without memory for the exception of the engine's error OutOfMemoryError is pending.
+  if (!env->ExceptionCheck()) env->Throw(static_cast<jthrowable>(exception));
   return true;
 }
 

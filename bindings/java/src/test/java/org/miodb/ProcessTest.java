@@ -18,12 +18,16 @@ import org.junit.jupiter.api.io.TempDir;
 class ProcessTest {
   @TempDir Path folder;
 
-  /** Runs a main class of the tests in a JVM with these options; returns its status and what it printed. */
+  /**
+   * Runs a main class of the tests in a JVM with these options, and with those that look for wrong uses of JNI; returns its status
+   * and what it printed.
+   */
   private String run(List<String> options, Class<?> program, String... arguments)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(System.getProperty("miodb.jvm").split(" ")));
     command.addAll(options);
     command.add(program.getName());
     command.addAll(List.of(arguments));
