@@ -35,9 +35,14 @@ public final class DB implements AutoCloseable {
     store = new Store(this, name, options);
   }
 
-  /** Opens a database by the path of its folder. */
+  /**
+   * Opens a database by the path of its folder.
+   *
+   * @throws MioDBException if the engine cannot open it
+   * @throws IllegalArgumentException if the path is not of the default file system
+   */
   public static DB open(Path path, Options options) {
-    byte[] name = Options.bytes(path.toString());
+    byte[] name = Options.bytes(Options.name(path));
     Options.Applied applied = options.apply();
     try {
       return new DB(path, name, applied);
@@ -47,9 +52,9 @@ public final class DB implements AutoCloseable {
     }
   }
 
-  /** Removes a database with all that is in it. */
+  /** Removes a database with all that is in it. Throws as {@link #open} does. */
   public static void destroy(Path path, Options options) {
-    byte[] name = Options.bytes(path.toString());
+    byte[] name = Options.bytes(Options.name(path));
     Options.Applied applied = options.apply();
     try {
       Native.destroy(applied.handle(), name);
@@ -58,9 +63,9 @@ public final class DB implements AutoCloseable {
     }
   }
 
-  /** Makes a database that does not open usable again, with what of it is readable. */
+  /** Makes a database that does not open usable again, with what of it is readable. Throws as {@link #open} does. */
   public static void repair(Path path, Options options) {
-    byte[] name = Options.bytes(path.toString());
+    byte[] name = Options.bytes(Options.name(path));
     Options.Applied applied = options.apply();
     try {
       Native.repair(applied.handle(), name);

@@ -8,6 +8,8 @@ public final class MioDBException extends RuntimeException {
 
   /** What kind of error it is. */
   public enum Kind {
+    /** What the text names is not there: a folder that a path leads through, a file of the database. */
+    NOT_FOUND("NotFound: "),
     /** The system or the medium failed. */
     IO("IO error: "),
     /** There is no space left. */

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
+import java.util.function.Consumer;
 
 /** Finds the native library in the jar and loads it. */
 final class NativeLibrary {
@@ -14,11 +15,19 @@ final class NativeLibrary {
 
   private NativeLibrary() {}
 
-  /** Throws UnsatisfiedLinkError that says what is missing. */
+  /** Throws UnsatisfiedLinkError that says what is missing: no other exception may leave the initializer of a class. */
   static void load() {
+    try {
+      find();
+    } catch (RuntimeException e) {
+      throw unusable("loading it failed: " + e, e);
+    }
+  }
+
+  private static void find() {
     String named = System.getProperty(PROPERTY);
     if (named != null) {
-      load(Path.of(named).toAbsolutePath());
+      load(Path.of(named).toAbsolutePath(), System::load);
       return;
     }
     String resource = resource(System.getProperty("os.name"), System.getProperty("os.arch"));
@@ -48,20 +57,24 @@ final class NativeLibrary {
     Path file = folder.resolve("libmiodb_jni.so");
     try {
       Files.copy(bytes, file, StandardCopyOption.REPLACE_EXISTING);
-      load(file);
+      load(file, System::load);
     } finally {
       Files.deleteIfExists(file);
       Files.deleteIfExists(folder);
     }
   }
 
-  static void load(Path file) {
+  /** Has the system load the library in a file. */
+  static void load(Path file, Consumer<String> system) {
     try {
-      System.load(file.toString());
+      system.accept(file.toString());
     } catch (UnsatisfiedLinkError e) {
       throw unusable("the system says: " + e.getMessage() + ". It needs the libraries pmem, numa, uring, snappy and zstd "
           + "(Debian: libpmem1 libnuma1 liburing2 libsnappy1v5 libzstd1), and a file system for java.io.tmpdir that "
           + "programs may be run from", e);
+    } catch (IllegalCallerException e) {
+      throw unusable("this JVM does not let the jar load native libraries. Start it with --enable-native-access=ALL-UNNAMED if "
+          + "the jar is on the class path, and with --enable-native-access=org.miodb if it is on the module path", e);
     }
   }
 

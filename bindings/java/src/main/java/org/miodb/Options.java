@@ -1,6 +1,7 @@
 package org.miodb;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -85,7 +86,7 @@ public final class Options {
   }
 
   private Options path(String name, Path path) {
-    paths.put(name, path.toString());
+    paths.put(name, name(path));
     return this;
   }
 
@@ -415,6 +416,18 @@ public final class Options {
         Native.freeFilter(filter);
       }
     }
+  }
+
+  /**
+   * The name of a file for the engine. Paths of other file systems than the default one, such as those in a zip file, have names
+   * that mean other files to the engine.
+   */
+  static String name(Path path) {
+    if (path.getFileSystem() != FileSystems.getDefault()) {
+      throw new IllegalArgumentException("the path " + path + " is of the file system "
+          + path.getFileSystem().provider().getScheme() + "; databases are in files of the default one");
+    }
+    return path.toString();
   }
 
   /** A name or a path for the engine. */

@@ -8,8 +8,12 @@ import static org.miodb.Databases.bytes;
 
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -104,6 +108,7 @@ class OptionsTest {
     }
     assertEquals(MioDBException.Kind.INVALID_ARGUMENT,
         kindOf(() -> DB.open(path, Databases.options().errorIfExists(true))));
+    assertEquals(MioDBException.Kind.NOT_FOUND, kindOf(() -> Databases.open(folder.resolve("no/parent/db"))));
     DB.repair(path, new Options());
     Path pool;
     try (var files = Files.list(path)) {
@@ -118,5 +123,39 @@ class OptionsTest {
   @Test
   void aPathWithAZeroCharacterIsRefused() {
     assertThrows(IllegalArgumentException.class, () -> Options.bytes("a\0b"));
+  }
+
+  /** Every kind of the engine's errors that a call of this binding can have. */
+  @Test
+  void theKindsAreThoseOfTheEngine() throws IOException {
+    Matcher texts = Pattern.compile("kind = \"([^\"]+)\";").matcher(Files.readString(Path.of("../../src/api/status.cc")));
+    Set<MioDBException.Kind> found = EnumSet.of(MioDBException.Kind.OTHER);
+    Set<String> others = new TreeSet<>();
+    while (texts.find()) {
+      MioDBException.Kind kind = MioDBException.of(bytes(texts.group(1) + "text")).kind();
+      found.add(kind);
+      if (kind == MioDBException.Kind.OTHER) {
+        others.add(texts.group(1));
+      }
+    }
+    assertEquals(EnumSet.allOf(MioDBException.Kind.class), found);
+    // Transactions and merges, which the binding does not offer, have these.
+    assertEquals(Set.of("Resource busy: ", "Merge in progress: "), others);
+  }
+
+  /** The engine would take the path of a file in a zip file for one in the system's file system. */
+  @Test
+  void aPathOfAnotherFileSystemIsRefused() throws IOException {
+    Path real = Path.of("/miodb-of-a-zip-file");
+    try (FileSystem zip = FileSystems.newFileSystem(folder.resolve("a.zip"), Map.of("create", "true"))) {
+      Path path = zip.getPath(real.toString());
+      assertThrows(IllegalArgumentException.class, () -> DB.open(path, Databases.options()));
+      assertThrows(IllegalArgumentException.class, () -> DB.destroy(path, new Options()));
+      assertThrows(IllegalArgumentException.class, () -> DB.repair(path, new Options()));
+      assertThrows(IllegalArgumentException.class, () -> new Options().poolPath(path));
+      assertThrows(IllegalArgumentException.class, () -> new Options().walDir(path));
+      assertThrows(IllegalArgumentException.class, () -> new Options().ssdPath(path));
+    }
+    assertFalse(Files.exists(real));
   }
 }

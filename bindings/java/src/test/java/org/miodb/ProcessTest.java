@@ -78,8 +78,28 @@ class ProcessTest {
   @Test
   void aLibraryThatDoesNotLoadSaysWhatItNeeds() throws IOException {
     Path file = Files.writeString(folder.resolve("no_library.so"), "text");
-    UnsatisfiedLinkError error = assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(file));
+    UnsatisfiedLinkError error = assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(file, System::load));
     assertTrue(error.getMessage().contains("libpmem1"), error.getMessage());
     assertTrue(error.getMessage().contains("no_library.so"), error.getMessage());
+  }
+
+  @Test
+  void aJvmThatRefusesNativeLibrariesSaysHowItAllowsThem() {
+    UnsatisfiedLinkError error = assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(folder, file -> {
+      // As System.load of Java 24 and later does with --illegal-native-access=deny.
+      throw new IllegalCallerException("Illegal native access from an unnamed module");
+    }));
+    assertTrue(error.getMessage().contains("--enable-native-access=ALL-UNNAMED"), error.getMessage());
+  }
+
+  @Test
+  void whateverKeepsTheLibraryFromBeingLoadedIsALinkError() {
+    System.setProperty(NativeLibrary.PROPERTY, "a\0b");
+    try {
+      UnsatisfiedLinkError error = assertThrows(UnsatisfiedLinkError.class, NativeLibrary::load);
+      assertTrue(error.getMessage().contains("InvalidPathException"), error.getMessage());
+    } finally {
+      System.clearProperty(NativeLibrary.PROPERTY);
+    }
   }
 }
