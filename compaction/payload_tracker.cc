@@ -38,7 +38,7 @@ void PayloadTracker::AddExtent(const ExtentRef& extent) {
   last_ = slots_.size() - 1;
 }
 
-// A reference comes from an index, so it may lie nowhere. That is an answer, not an assertion.
+// A reference comes from an index, so it may lie nowhere. The answer is then nullptr, not an assertion.
 Extent* PayloadTracker::Find(PmRef ref) {
   if (last_ < slots_.size() && slots_[last_].extent->Contains(ref)) return slots_[last_].extent.get();
   for (size_t i = slots_.size(); i-- > known_;) {

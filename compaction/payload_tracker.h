@@ -26,7 +26,7 @@ class PayloadTracker {
   // tables share it. REQUIRES: nothing is accounted.
   void Know(const std::vector<const ExtentRef*>& extents);
 
-  // The tracker knows this extent besides, until the next Take. Its end is asked for at each Find, because an extent
+  // The tracker knows this extent besides, until the next Take. Each Find asks for the extent's end, because an extent
   // that is being filled is cut when it is finished. REQUIRES: no extent that is known overlaps it.
   void AddExtent(const ExtentRef& extent);
 

@@ -70,7 +70,7 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   CHECK(version.repository() > 0 && input.level_trigger > 0 && input.growth > 0);
   const size_t trigger = static_cast<size_t>(input.level_trigger);
   const int lazy = LevelForRepository(input).value_or(-1);
-  // Of levels that are as full the upper one comes first.
+  // If levels are equally full, the upper level comes first.
   int best = -1;
   double best_score = 0;
   for (int level = 0; level < version.repository(); level++) {
@@ -123,7 +123,7 @@ std::optional<MergeJob> PickPushDown(const PickerInput& input) {
   return std::nullopt;
 }
 
-// Of tables of the repository, which drains and collections take one by one.
+// For tables of the repository, which drains and collections take one by one.
 bool IsBusy(const PickerInput& input, const PMTable& table) {
   return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
 }
@@ -210,7 +210,7 @@ bool HoldsHidden(const PickerInput& input, const Run& repository) {
     }
   }
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
-  // What has expired is as tombstones are; what had, before the clock was set back, is not.
+  // Expired values count as tombstones. Values that had expired before the clock was set back do not count.
   const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
   const auto ends_here = [&](uint64_t first_tombstone) {
     return tombstones_end_here && first_tombstone <= date_micros;
@@ -222,7 +222,7 @@ bool HoldsHidden(const PickerInput& input, const Run& repository) {
   return holds;
 }
 
-// One merge of everything reads each entry once; level by level it would be read once for each level. The repository
+// A merge of everything reads each entry once; merges level by level would read it once for each level. The repository
 // alone is taken only if a merge of it would drop something, so that settling what is settled ends.
 std::optional<MergeJob> PickSettle(const PickerInput& input) {
   if (input.jobs_running) return std::nullopt;
@@ -334,7 +334,7 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
 
 std::optional<MergeJob> PickMerge(const PickerInput& input) {
   CHECK(input.busy_runs != nullptr && input.busy_levels != nullptr);
-  // What costs nothing comes first, and needs no space.
+  // Jobs that cost nothing come first, and need no space.
   std::optional<MergeJob> expired;
   if (!input.drops_blocked) expired = PickExpired(input);
   if (expired.has_value()) return expired;

@@ -1,4 +1,4 @@
-// Which merge to run next: pure functions of a version and of what is running.
+// Picks the next merge to run: pure functions of a version and of the running jobs.
 //
 // Order: tables of which everything has expired, which one edit removes; if somebody waits for a settled database, one
 // merge of the whole buffer into the repository, once running jobs are done, or of the repository alone if it holds
@@ -66,15 +66,15 @@ struct PickerInput {
 std::optional<MergeJob> PickMerge(const PickerInput& input);
 
 // The merge that brings a database whose writers are quiet nearest to the settled state: of all runs, newest first, as
-// many as are worth it, because no run has more than growth times the entries of those before it. Nothing if all is
-// settled but for what is not worth it. REQUIRES: no job runs.
+// many as are worth it, because no run has more than growth times the entries of those before it. Returns nullopt if no
+// merge is worth its cost. REQUIRES: no job runs.
 std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth);
 
-// What must hold of a job that was picked: what it takes is free, neighbours in the order of age, and its output comes
-// where the oldest of it was.
+// Checks a job that was picked: its inputs are free and are neighbours in the order of age, and its output comes where
+// the oldest input was.
 void CheckJob(const PickerInput& input, const MergeJob& job);
 
-// What is asked of a choice of extents to evacuate.
+// The request for a choice of extents to evacuate.
 struct MarkRequest {
   uint64_t start_percent = 100;  // nothing is picked unless used bytes are more, in percent of live ones
   uint64_t goal_percent = 100;   // to which they are to come down
@@ -82,7 +82,7 @@ struct MarkRequest {
   uint64_t budget = 0;           // bytes that may be copied
 };
 
-// Of these payload extents (each once), the ones to evacuate, emptiest first.
+// Chooses, from these payload extents (each once), the extents to evacuate, emptiest first.
 struct ExtentUse {
   Extent* extent;
   uint64_t payload;

@@ -1,4 +1,4 @@
-// What a checkpoint is made of.
+// The steps of checkpoint.h.
 
 #include "src/db/checkpoint.h"
 

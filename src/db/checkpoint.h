@@ -11,8 +11,8 @@
 //   6 Rename DIRECTORY.tmp to DIRECTORY, and remove CHECKPOINT.
 //
 // Threads: any; calls for different directories at the same time.
-// What a crash leaves: DIRECTORY.tmp, which the next call for DIRECTORY takes up; or the checkpoint, maybe with the
-// file CHECKPOINT still in it. Of the database itself nothing is changed.
+// After a crash: DIRECTORY.tmp, which the next call for DIRECTORY takes up; or the checkpoint, maybe with the file
+// CHECKPOINT still in it. The database itself is not changed.
 
 #ifndef MIODB_SRC_DB_CHECKPOINT_H_
 #define MIODB_SRC_DB_CHECKPOINT_H_

@@ -17,7 +17,7 @@ uint64_t Filled(const LogChunk& chunk) { return chunk.used.load(std::memory_orde
 
 }  // namespace
 
-// What a savepoint is to have of the log.
+// The part of the log that belongs to a savepoint.
 struct Savepoints::Moment {
   uint64_t sequence = 0;
   std::vector<ChunkPart> chunks;
@@ -118,7 +118,8 @@ Status Savepoints::Create(const Slice& name) {
   return s;
 }
 
-// What nobody else refers to is free as soon as the edit is durable and the last view of the savepoint is closed.
+// Space that only the savepoint refers to is free as soon as the edit is durable and the last view of the savepoint is
+// closed.
 Status Savepoints::Drop(const Slice& name) {
   const MutexLock lock(&mutex_);
   const std::string title = Title(name);

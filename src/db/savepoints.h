@@ -10,8 +10,8 @@
 //     has flushed writes that came after step 1, these belong to the savepoint too. So a savepoint has all writes up to
 //     its sequence and none behind it.
 //
-// Threads: all calls by any; changes wait for each other. What a crash leaves: before an edit the savepoints without
-// it, after it with it.
+// Threads: all calls by any; changes wait for each other. After a crash: before an edit the savepoints without it,
+// after the edit with it.
 
 #ifndef MIODB_SRC_DB_SAVEPOINTS_H_
 #define MIODB_SRC_DB_SAVEPOINTS_H_
@@ -56,7 +56,7 @@ class Savepoints {
   // Lets go of it.
   void Thaw(FrozenState* frozen) EXCLUDES(db_mutex);
 
-  // NotFound if there is none of this name. What is found stays as it is, also when it is dropped.
+  // NotFound if there is none of this name. *savepoint stays as it is, also if the savepoint is dropped meanwhile.
   Status Find(const Slice& name, SavepointRef* savepoint) EXCLUDES(db_mutex);
 
  private:

@@ -44,7 +44,7 @@ Status UpdateStream::Open(const DbContext& db, const LogSource* log, uint64_t se
   return s;
 }
 
-// What is read is put in place last, so that after an error the same is tried once more.
+// A batch is put in place only when it was read whole, so that after an error the same batch is tried once more.
 void UpdateStream::Next() {
   valid_ = false;
   status_ = db_.WithMemory([this] { return Read(); });

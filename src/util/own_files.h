@@ -2,7 +2,7 @@
 //
 // A program may name a link, as with LevelDB: Env::Default() and Env::WithAccess follow it. The names in a database's
 // folders are the library's, and who else may write there could have put a link in the place of a file: what is made
-// or written under them is never reached through a symbolic link. It is an IOError that names the link.
+// or written under them is never reached through a symbolic link. The error is an IOError that names the link.
 //
 // Threads: any.
 
@@ -20,8 +20,8 @@ enum class Links { kFollowed, kRefused };
 // Whether this is one of the system's, not the program's.
 bool IsSystemEnv(const Env* env);
 
-// Of one of the system's, that with the same access which writes through no link. One of the program's goes by its own
-// rules, and is returned.
+// For an Env of the system: the Env with the same access that writes through no link. An Env of the program goes by its
+// own rules and is returned as it is.
 Env* RefusingLinks(Env* env);
 
 }  // namespace miodb

@@ -1,5 +1,5 @@
-// What the files of POSIX systems share: system calls that are repeated, errors with names, descriptors that are
-// closed.
+// Functions that all files of POSIX systems share: system calls that are repeated, errors with names, descriptors that
+// are closed.
 //
 // Threads: each function and object belongs to its caller.
 
@@ -72,7 +72,7 @@ inline bool IsLink(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
 }
 
-// What is said of a link where none may be.
+// The error for a symbolic link where none may be.
 inline Status LinkRefused(const std::string& path) {
   return Status::IOError(path,
                          "is a symbolic link: what a database makes in its folders is not written through one. "
@@ -114,14 +114,15 @@ class Descriptor {
   int fd_;
 };
 
-// What may have the name of a file that is opened.
+// The kinds of files that an open accepts.
 enum class FileType { kRegular, kRegularOrDevice };
 
-// Of every open whose file others may have put there: nobody may ever open the other end of a FIFO.
+// Flags for every open of a file that somebody else may have put there, because nobody may ever open the other end of a
+// FIFO.
 inline constexpr int kDontWait = O_NONBLOCK | O_NOCTTY;
 
-// Takes over what was opened so, or -1 with errno. What is of no such type is closed again, unread: FIFOs and devices
-// have no end. A device is one of characters.
+// Takes over a descriptor opened with these flags, or -1 with errno. A file of another type is closed again, unread:
+// FIFOs and devices have no end. A device is one of characters.
 inline Status CheckOpened(const std::string& fname, Descriptor opened, FileType type, Descriptor* fd) {
   static constexpr char kNoFile[] = "is a FIFO, a socket or a device, not a file";
   if (!opened.valid()) {
@@ -157,7 +158,8 @@ inline std::string DirectoryOf(const std::string& fname) {
   return slash == 0 ? "/" : fname.substr(0, slash);
 }
 
-// What cannot be synced (a device, some file systems' directories) says EINVAL; there is nothing to lose then.
+// A file that cannot be synced (a device, directories of some file systems) gives EINVAL; there is nothing to lose
+// then.
 inline bool SyncFailed(int result) { return result != 0 && errno != EINVAL && errno != EROFS; }
 
 // The names in a directory survive loss of power.

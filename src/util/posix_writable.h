@@ -1,4 +1,4 @@
-// What the files that one thread writes have in common, whatever lies between Append and the descriptor.
+// The common part of files that one thread writes, whatever lies between Append and the descriptor.
 
 #ifndef MIODB_SRC_UTIL_POSIX_WRITABLE_H_
 #define MIODB_SRC_UTIL_POSIX_WRITABLE_H_
@@ -13,7 +13,7 @@
 namespace miodb {
 
 // A file that is written from begin to end. After the first error nobody knows what it holds, so that error is given
-// for every later call. Whoever derives from it closes the file in the destructor, while Flush can still be called.
+// for every later call. A derived class closes the file in its destructor, while Flush can still be called.
 class PosixWritable : public WritableFile {
  public:
   Status Sync() override {
@@ -41,7 +41,7 @@ class PosixWritable : public WritableFile {
  protected:
   PosixWritable(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) { CHECK(fd_.valid()); }
 
-  // What stands in the way of writing, if anything.
+  // The error that stands in the way of writing, or OK.
   Status Writable() const { return error_.ok() && !fd_.valid() ? Closed() : error_; }
 
   Status Keep(const Status& s) {

@@ -29,9 +29,9 @@ Status WriteWhole(Env* env, const std::string& path, const Slice& content, Synce
   return s.ok() ? file->Close() : s;
 }
 
-// Whoever replaces another user's file, as root may, leaves it to that user. The file is reached by what was opened,
-// and only if it is the one that was made just now: a name may be made to lead elsewhere meanwhile. What cannot be kept
-// is as for a new file.
+// If root replaces the file of another user, the file stays that user's. The change of owner goes through the open
+// descriptor, and only if this is the file that was made just now, because somebody may make the name lead elsewhere
+// meanwhile. If owner or mode cannot be kept, they are those of a new file.
 void KeepOwner(const std::string& replaced, const std::string& fresh) {
   struct stat old, made;
   const Descriptor fd(OpenFile(fresh, O_RDONLY | O_NOFOLLOW | kDontWait));

@@ -1,8 +1,8 @@
 // A log chunk that was flushed and stays for the update stream (DB::GetUpdatesSince), as the manifest has it.
 //
-// Records of a kept chunk are in tables, so a recovery does not replay the chunk. The extent is payload of these tables
-// as long as they refer to it. The manifest names the chunk here so that the extent stays taken after the last table
-// has dropped its reference.
+// Records of a kept chunk are in tables, so a recovery does not replay the chunk. The chunk's extent is the payload of
+// these tables, as long as they refer to it. The manifest names the chunk here so that the extent stays taken after the
+// last table has dropped its reference.
 
 #ifndef MIODB_SRC_VERSION_KEPT_CHUNK_H_
 #define MIODB_SRC_VERSION_KEPT_CHUNK_H_
