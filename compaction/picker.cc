@@ -34,6 +34,7 @@ bool IsBusy(const PickerInput& input, const Run& run) { return input.busy_runs->
 std::optional<int> LevelForRepository(const PickerInput& input) {
   const Version& version = *input.version;
   const int last_buffer = version.repository() - 1;
+  CHECK(last_buffer >= 0 && input.growth > 0);
   int level = last_buffer;
   while (level >= 0 && version.levels[static_cast<size_t>(level)].empty()) level--;
   if (level < 0) return std::nullopt;
@@ -52,6 +53,7 @@ void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
   const Version& version = *input.version;
   for (;;) {
     const int level = job->output_level;
+    CHECK_GT(level, job->level);
     if (level == lazy || level >= version.repository() - 1 || level - job->level >= kMaxMergeLevels) return;
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
     if (runs.empty() || runs.size() + 1 < static_cast<size_t>(input.level_trigger)) return;
@@ -67,7 +69,7 @@ void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
 // whole level back.
 std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   const Version& version = *input.version;
-  CHECK(version.repository() > 0 && input.level_trigger > 0 && input.growth > 0);
+  CHECK_GT(input.level_trigger, 0);
   const size_t trigger = static_cast<size_t>(input.level_trigger);
   const int lazy = LevelForRepository(input).value_or(-1);
   // If levels are equally full, the upper level comes first.

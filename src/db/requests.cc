@@ -49,7 +49,7 @@ Status Requests::Settle() {
   const uint64_t sequence = tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: policy only
   const auto wanting = [&]() REQUIRES(db_mutex) {
     const bool settled = scheduler_->settles_finished() > started;
-    const bool merged = settled || (scheduler_->running() == 0 && tree_->versions->BufferEmpty());
+    const bool merged = settled || (scheduler_->running() == 0 && tree_->versions->current()->BufferEmpty());
     if (!(merged || scheduler_->merges_blocked()) || (scheduler_->anything_blocked() && tier_->HasDrainWork()))
       return true;
     // Where others write all the time there is always something to merge: then all that was there at the call is

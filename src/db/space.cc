@@ -172,7 +172,7 @@ SpaceFigures Space::Figures() const {
   figures.settled = figures.live - std::min(figures.live, BufferPayload(*tree_->versions->current()));
   figures.chunk = db_.chunk_bytes;
   figures.amplification = db_.options.space_amplification_percent;
-  figures.buffer_is_empty = tree_->versions->BufferEmpty();
+  figures.buffer_is_empty = tree_->versions->current()->BufferEmpty();
   return figures;
 }
 

@@ -183,7 +183,7 @@ SsdPickerInput SsdTier::MakePickerInput() {
   input.order = db_.order;
   input.oldest_first = floor_->WantsDrain();
   input.drain = input.oldest_first || WantsRoom();
-  input.may_drain = scheduler_->MayDrain(tree_->versions->BufferEmpty());
+  input.may_drain = scheduler_->MayDrain(tree_->versions->current()->BufferEmpty());
   input.busy_tables = &scheduler_->busy(Busy::kTables);
   schedule_->Fill(&input);
   input.level_limits = LevelLimits(*input.version->ssd);

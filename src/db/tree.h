@@ -81,7 +81,7 @@ class Tree : public ReadSources {
   }
 
   // Nothing waits for a flush, and all tables are in the repository.
-  bool Settled() const REQUIRES(db_mutex) { return immutables.empty() && versions->BufferEmpty(); }
+  bool Settled() const REQUIRES(db_mutex) { return immutables.empty() && versions->current()->BufferEmpty(); }
 
   // DRAM that the memtable takes, and that the sealed ones take.
   uint64_t MemTableBytes() const REQUIRES(db_mutex);

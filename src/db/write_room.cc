@@ -41,18 +41,23 @@ constexpr uint64_t kMemTableShare = 16;
 constexpr uint64_t kMemTableChunks = 4;
 
 // Nanoseconds that a leader waits for each KiB that it writes, besides the pace of space: the first while all sealed
-// memtables that there may be are there, the second for each run of a buffer level beyond so many times level_trigger.
+// memtables that there may be are there, the second for each run of a buffer level beyond so many times level_trigger,
+// and twice as long with each further such number of runs: however far merges are behind, the runs that a get asks stay
+// few.
 constexpr uint64_t kSealedNanos = 500;
 constexpr uint64_t kRunNanos = 100;
 constexpr size_t kManyTriggers = 4;
 
-// Runs of the buffer beyond so many of a level: merges that are behind, wherever they are.
-uint64_t RunsBeyond(const Version& version, size_t many) {
+constexpr uint64_t kMostDoublings = 20;
+
+// The second of these waits. Merges may be behind in any level.
+uint64_t NanosForRuns(const Version& version, size_t many) {
+  CHECK_GT(many, 0u);
   uint64_t runs = 0;
   for (size_t level = 0; level + 1 < version.levels.size(); level++) {
     runs += std::max(version.levels[level].size(), many) - many;
   }
-  return runs;
+  return (kRunNanos * runs) << std::min(runs / many, kMostDoublings);
 }
 
 // Bytes of a log chunk in a file whose blocks are written ahead of frames that are synced: some hundred syncs share
@@ -365,8 +370,8 @@ void WritePath::UpdateThrottle() {
   uint64_t nanos_per_kib = pace_.Observe(now);
   const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
   if (most > 1 && tree_->immutables.size() >= most) nanos_per_kib += kSealedNanos;
-  nanos_per_kib += kRunNanos * RunsBeyond(*tree_->versions->current(),
-                                          kManyTriggers * static_cast<size_t>(db_.options.level_trigger));
+  nanos_per_kib +=
+      NanosForRuns(*tree_->versions->current(), kManyTriggers * static_cast<size_t>(db_.options.level_trigger));
   nanos_per_kib += tier_->ThrottleNanos(figures.Left());
   throttle_nanos_.store(nanos_per_kib, std::memory_order_relaxed);  // relaxed: a hint to the leader
   if (nanos_per_kib == 0 && !space_is_short) return;

@@ -10,6 +10,7 @@
 #ifndef MIODB_SRC_VERSION_VERSION_H_
 #define MIODB_SRC_VERSION_VERSION_H_
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -67,6 +68,11 @@ struct Version {
     for (const Run* run : runs) {
       if (run->tables.size() == 1) __builtin_prefetch(run->tables[0]->FilterLine(key));
     }
+  }
+
+  // Whether the repository holds all tables of the pool.
+  bool BufferEmpty() const {
+    return std::all_of(levels.begin(), levels.end() - 1, [](const auto& level) { return level.empty(); });
   }
 
   int repository() const {

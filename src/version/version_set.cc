@@ -266,13 +266,6 @@ uint64_t VersionSet::HeldBytes(const Savepoint& savepoint) const {
   return bytes;
 }
 
-// The last level is the repository; the others are the buffer.
-bool VersionSet::BufferEmpty() const {
-  CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
-  return std::all_of(current_->levels.begin(), current_->levels.end() - 1,
-                     [](const std::vector<RunRef>& level) { return level.empty(); });
-}
-
 void VersionSet::Check() const {
   CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   CHECK_EQ(FindDisorder(order_, *current_), "");

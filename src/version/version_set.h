@@ -113,9 +113,6 @@ class VersionSet {
     }
   }
 
-  // Whether the repository holds everything.
-  bool BufferEmpty() const;
-
   // Index entries of all tables of the current version.
   uint64_t entries() const { return entries_; }
   uint64_t tables() const { return tables_.size(); }

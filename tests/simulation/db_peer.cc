@@ -101,8 +101,11 @@ bool DBPeer::MarkOneExtent(DB* db) {
     best = extent;
     most = garbage;
   });
-  if (best != nullptr) best->evacuate.store(true);
-  return best != nullptr;
+  if (best == nullptr) return false;
+  best->evacuate.store(true);
+  impl->scheduler_->BeginMarks(false);
+  impl->scheduler_->EndMarks(true);
+  return true;
 }
 
 void DBPeer::AppendToRecoveredLog(DB* db) {

@@ -181,15 +181,15 @@ class VersionSetTest : public testing::Test {
 
 TEST_F(VersionSetTest, RunsOfALevelComeNewestFirstAndTheirTablesInKeyOrder) {
   Create(4);
-  EXPECT_TRUE(versions_->BufferEmpty());
+  EXPECT_TRUE(versions_->current()->BufferEmpty());
   EXPECT_EQ("", TextOf(*versions_->current()));
   Install(kRepositoryLevel, 3);
-  EXPECT_TRUE(versions_->BufferEmpty());
+  EXPECT_TRUE(versions_->current()->BufferEmpty());
   Install(1, 2);
   Install(0, 1);
   Install(0, 3);
   Install(0, 2);
-  EXPECT_FALSE(versions_->BufferEmpty());
+  EXPECT_FALSE(versions_->current()->BufferEmpty());
   EXPECT_EQ(Expected(), TextOf(*versions_->current()));
   EXPECT_EQ(3u, versions_->current()->levels[0].size());
   EXPECT_EQ(3, versions_->current()->repository());
