@@ -33,6 +33,9 @@
 // the source and leave it in the copy: write with sync, or make the copy anew when GetUpdatesSince says
 // InvalidArgument.
 //
+// An iterator holds nothing of the pool between two calls: it reads some updates ahead, and a follower that stands
+// still is told NotFound when it comes too late.
+//
 // A reader (DB::OpenReader) gives the stream in another process. The stream ends where the view of the reader ends, so
 // call DB::Refresh before Next. With any persist mode the last batch may be a write whose writer does not know yet that
 // it is durable; for loss of power the same holds as with the persist mode file.

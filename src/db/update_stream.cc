@@ -14,6 +14,9 @@ namespace miodb {
 
 namespace {
 
+// How much is read at a time: so much DRAM, and so seldom a look at the list of chunks.
+constexpr uint64_t kAheadBytes = 64 * 1024;
+
 // The deletion of a dropped family's content, which no program has called for (Families::Drop).
 bool IsErasure(const RecordView& record) {
   return record.type() == kTypeRangeDeletion && FamilyOf(record.key) != FamilyOf(record.value);
@@ -44,81 +47,61 @@ Status UpdateStream::Open(const DbContext& db, const LogSource* log, uint64_t se
   return s;
 }
 
-// A batch is put in place only when it was read whole, so that after an error the same batch is tried once more.
+// What was read before an error is given first; then the same is tried once more.
 void UpdateStream::Next() {
-  valid_ = false;
-  status_ = db_.WithMemory([this] { return Read(); });
-  DCHECK(status_.ok() || !valid_);
+  if (valid_) ahead_.pop_front();
+  if (ahead_.empty()) status_ = db_.WithMemory([this] { return ReadAhead(); });
+  if (!ahead_.empty()) status_ = Status::OK();
+  valid_ = !ahead_.empty();
 }
 
-// The batch begins here, also where a number inside of it was asked for.
-uint64_t UpdateStream::sequence() const {
-  DCHECK(valid_);
-  return first_sequence_;
-}
-
-uint64_t UpdateStream::last_sequence() const {
-  DCHECK(valid_);
-  return next_ - 1;
-}
-
-uint32_t UpdateStream::dropped_family() const {
-  DCHECK(valid_);
-  return dropped_family_;
-}
-
-WriteBatch* UpdateStream::batch() {
-  DCHECK(valid_);
-  return &batch_;
-}
-
-// The chunk may be the one of before, with more in it.
-Status UpdateStream::FindPart() {
+// Writes that became visible after the part was found may be in another chunk, so for these it is looked for again. A
+// batch counts as read when it is among those ahead.
+Status UpdateStream::ReadAhead() {
+  DCHECK(ahead_.empty());
+  if (next_ > log_->LastVisible()) return Status::OK();
   LogPart part;
   Status s = log_->FindPart(next_, &part);
   if (!s.ok()) return s;
   DCHECK(part.first_sequence <= next_ && next_ <= part.last_sequence);
-  if (part.id != part_.id) position_ = 0;
-  part_ = std::move(part);
+  if (part.id != chunk_id_) position_ = 0;
+  chunk_id_ = part.id;
+  uint64_t bytes = 0;
+  while (next_ <= part.last_sequence && bytes < kAheadBytes) {
+    FrameView frame;
+    Batch batch;
+    s = ReadFrameWithNext(part, &frame);
+    if (s.ok()) s = MakeBatch(frame, &batch);
+    if (!s.ok()) return s;
+    ahead_.push_back(std::move(batch));
+    next_ = frame.last_sequence() + 1;
+    position_ += frame.bytes();
+    bytes += frame.bytes();
+  }
   return s;
 }
 
-// Writes that became visible after the part was found may be in another chunk, so for these it is looked for again.
-Status UpdateStream::Read() {
-  if (next_ > log_->LastVisible()) {
-    part_.extent.reset();
-    return Status::OK();
-  }
-  if (part_.extent == nullptr || next_ > part_.last_sequence) {
-    Status s = FindPart();
-    if (!s.ok()) return s;
-  }
-  DCHECK_LE(position_, part_.bytes);
-  const char* const base = part_.extent->data();
-  FrameView frame;
-  do {
-    if (!ReadFrame(base + position_, base + part_.bytes, db_.pool->secret(), part_.id, &frame) ||
-        frame.first_sequence > next_) {
-      return Status::Corruption(db_.pool->path(), "log chunk " + std::to_string(part_.id) + ": the frame of write " +
+// From the position on. The first one that is asked for may lie behind others.
+Status UpdateStream::ReadFrameWithNext(const LogPart& part, FrameView* frame) {
+  DCHECK_EQ(part.id, chunk_id_);
+  const char* const base = part.extent->data();
+  for (;; position_ += frame->bytes()) {
+    DCHECK_LE(position_, part.bytes);
+    if (!ReadFrame(base + position_, base + part.bytes, db_.pool->secret(), part.id, frame) ||
+        frame->first_sequence > next_) {
+      return Status::Corruption(db_.pool->path(), "log chunk " + std::to_string(part.id) + ": the frame of write " +
                                                       std::to_string(next_) + " is damaged");
     }
-    if (frame.last_sequence() < next_) position_ += frame.bytes();
-  } while (frame.last_sequence() < next_);
-  Status s = MakeBatch(frame);
-  if (!s.ok()) return s;
-  position_ += frame.bytes();
-  first_sequence_ = frame.first_sequence;
-  next_ = frame.last_sequence() + 1;
-  valid_ = true;
-  return s;
+    if (frame->last_sequence() >= next_) return Status::OK();
+  }
 }
 
 // A frame is what one call has written, or a group of calls: its records become the operations of one batch, with the
 // keys that a program gave them. An update of a family has the family's id, by which a follower finds its own.
-Status UpdateStream::MakeBatch(const FrameView& frame) {
+Status UpdateStream::MakeBatch(const FrameView& frame, Batch* batch) const {
   DCHECK(frame.count > 0 && frame.body < frame.end);
-  batch_.Clear();
-  dropped_family_ = kDefaultFamily;
+  batch->first_sequence = frame.first_sequence;  // also where a number inside of the batch was asked for
+  batch->last_sequence = frame.last_sequence();
   if (frame.has_unknown_type) {
     return Status::NotSupported(db_.pool->path(), "the log has a record of a type that this version does not know");
   }
@@ -128,14 +111,14 @@ Status UpdateStream::MakeBatch(const FrameView& frame) {
     CHECK(ParseRecord(p, frame.end, &record));
     if (has_families && IsErasure(record)) {
       DCHECK_EQ(frame.count, 1u);
-      dropped_family_ = FamilyOf(record.key);
+      batch->dropped_family = FamilyOf(record.key);
       continue;
     }
     const bool of_family = has_families && FamilyOf(record.key) != kDefaultFamily;
     const uint8_t type = static_cast<uint8_t>(record.type() | (of_family ? kBatchFamily : 0));
-    WriteBatchInternal::Add(&batch_, type, record.key, record.value);
+    WriteBatchInternal::Add(&batch->updates, type, record.key, record.value);
   }
-  DCHECK_LE(WriteBatchInternal::Count(&batch_), frame.count);
+  DCHECK_LE(WriteBatchInternal::Count(&batch->updates), frame.count);
   return Status::OK();
 }
 

@@ -167,6 +167,35 @@ TEST_F(ReaderSpaceTest, AnUpdateStreamAtItsEndKeepsNoSpace) {
   }
 }
 
+// A follower that stands still at a batch keeps what it has read ahead, and no space of the pool. It is told when it
+// comes too late.
+TEST_F(ReaderSpaceTest, AnUpdateStreamBetweenTwoBatchesKeepsNoSpace) {
+  options_.pool_size = 8 * kMiB;
+  options_.keep_log_bytes = kMiB;
+  Open();
+  Fill(1000, 400);
+  const std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  std::unique_ptr<UpdateIterator> updates[2];
+  const uint64_t first = db_->GetLatestSequenceNumber() - 500;
+  ASSERT_OK(db_->GetUpdatesSince(first, &updates[0]));
+  ASSERT_OK(reader->GetUpdatesSince(first, &updates[1]));
+  for (uint64_t round = 1; round < 30 && !HasFailure(); round++) {
+    Fill(1000, 400, round);
+    ASSERT_OK(reader->Refresh());
+  }
+  CheckFilled(1000, 400, 29);
+  for (auto& stream : updates) {
+    uint64_t next = first;
+    for (; stream->Valid(); stream->Next()) {
+      ASSERT_EQ(next, stream->sequence());
+      next = stream->last_sequence() + 1;
+    }
+    EXPECT_GT(next, first);
+    EXPECT_TRUE(stream->status().IsNotFound()) << stream->status().ToString();
+  }
+}
+
 // A child that deletes what its parent has takes nothing from what the parent pinned.
 TEST_F(ReaderSpaceTest, AChildTakesNoPinFromItsParent) {
   options_.pool_size = 8 * kMiB;
