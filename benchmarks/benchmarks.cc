@@ -77,7 +77,7 @@ std::string Verified(const Config&, const Stats& stats) {
          " total:" + Number(c.reads + c.writes + c.deletes) + " found:" + Number(c.found) + ")";
 }
 
-// What the hundredth of the keys that was accessed most got, if that was counted.
+// The share of accesses of the hottest hundredth of the keys, if accesses were counted.
 std::string HottestText(std::vector<uint32_t> accesses) {
   if (accesses.empty()) return "";
   const auto end = accesses.begin() + static_cast<std::ptrdiff_t>((accesses.size() + 99) / 100);

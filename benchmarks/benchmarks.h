@@ -13,7 +13,7 @@ namespace miodb::bench {
 struct Config;
 class Stats;
 
-// What the driver does for a name. Everything but kWorkload and kMicro happens once, on the driver's own thread.
+// The driver's action for a name. Everything but kWorkload and kMicro happens once, on the driver's own thread.
 enum class Action {
   kWorkload,
   kMicro,  // A workload that needs no store.

@@ -99,7 +99,7 @@ void Driver::EndLatencies() {
   if (error_.empty()) error_ = problem;
 }
 
-// What is wrong with a benchmark, given the flags, or nothing.
+// The problem of a benchmark, given the flags, or nothing.
 std::string Driver::ProblemOf(const Task& task) const {
   const Benchmark& benchmark = *task.benchmark;
   if (!config_.readonly || benchmark.is_fresh || !benchmark.Writes(config_)) return "";
@@ -367,7 +367,7 @@ void Driver::PrintResult(const Benchmark& benchmark, const Stats& stats) {
   if (benchmark.action != Action::kMicro) PrintReads();
 }
 
-// What the benchmark read, in the form of RocksDB's db_bench.
+// Prints the reads of the benchmark, in the form of RocksDB's db_bench.
 void Driver::PrintReads() {
   if (!is_open_) return;
   const Engine::ReadCounts now = engine_->CountReads();

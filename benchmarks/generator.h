@@ -26,7 +26,7 @@ class KeyFormat {
  public:
   explicit KeyFormat(const Config& config);
 
-  // What is wrong with the sizes for keys 0..num-1, or nothing.
+  // The problem of the sizes for keys 0..num-1, or nothing.
   std::string Problem(int64_t num) const;
 
  private:
@@ -61,7 +61,7 @@ class ExistingKeys {
   std::vector<size_t> ends_;
 };
 
-// One key at a time in one buffer; what is made overwrites the previous key.
+// Makes keys in a single buffer; each key overwrites the previous one.
 class KeyBuffer {
  public:
   // With "existing", which outlives this, numbers stand for those keys and the format does not matter.

@@ -1,4 +1,4 @@
-// The CSV file of --report_file: how many operations ended in each interval. Its clock runs over the whole list of
+// The CSV file of --report_file: how many operations ended in each interval. The clock runs over the whole list of
 // benchmarks, and rows are written while nothing runs too, so that the rows add up to the time that passed.
 //
 //   secs_elapsed,interval_qps

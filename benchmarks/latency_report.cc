@@ -87,7 +87,7 @@ void LatencyReport::Run() {
   }
 }
 
-// What was measured since the last call.
+// Writes the figures since the last call.
 void LatencyReport::WriteInterval() {
   LatenciesByType latencies;
   for (const auto& recorder : recorders_) recorder->Take(&latencies);

@@ -27,7 +27,7 @@ struct Config;
 // Latencies by kind of operation; nullptr where there was none.
 using LatenciesByType = std::array<std::unique_ptr<FineLatencyHistogram>, kOpTypes>;
 
-// What one thread measured since somebody last looked.
+// The measurements of a thread since the last Take.
 class LatencyRecorder {
  public:
   void Record(OpType type, uint64_t nanos);

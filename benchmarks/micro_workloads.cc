@@ -16,7 +16,7 @@
 #ifdef MIODB_WITH_ZSTD
 #include <zstd.h>
 #endif
-// Its functions are in the header then.
+// With this macro xxhash's functions are in the header.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -32,7 +32,7 @@ constexpr int64_t kSpinOps = 2000000;
 constexpr uint64_t kSpinNanos = 1000;  // The message says so, too.
 
 struct Codec {
-  // Both return false on failure and when the library is not there.
+  // The two functions return false on failure and when the library is not there.
   bool (*compress)(std::string_view input, int level, std::string* output);
   bool (*uncompress)(std::string_view input, size_t original_bytes, std::string* output);
 };
@@ -133,7 +133,7 @@ void XxHashBlocks(ThreadState* thread) { HashBlocks<XxHash>(thread); }
 void XxHash64Blocks(ThreadState* thread) { HashBlocks<XxHash64>(thread); }
 void Xxh3Blocks(ThreadState* thread) { HashBlocks<Xxh3>(thread); }
 
-// What a load costs that later loads may not overtake.
+// The cost of a load that later loads may not overtake.
 void AcquireLoads(ThreadState* thread) {
   const int target = 1;
   const std::atomic<const int*> pointer{&target};
@@ -147,7 +147,8 @@ void AcquireLoads(ThreadState* thread) {
   }
 }
 
-// What a machine does to operations of a microsecond that need nothing but a CPU: no store has better percentiles.
+// The effect of the machine on operations of a microsecond that need nothing but a CPU: no store has better
+// percentiles.
 void SpinMicros(ThreadState* thread) {
   OpLoop loop(&thread->stats, kSpinOps, 0);
   while (loop.More()) {

@@ -1,4 +1,4 @@
-// What mixgraph does next: the kind of the operation, its key, and the size of its value or the length of its scan.
+// The next operation of mixgraph: its kind, its key, and the size of its value or the length of its scan.
 //
 // The model. Keys lie in ranges of equal size. A range is drawn by its hotness, a key in it by a power law over ranks;
 // where a rank lies in its range is random but fixed. Value sizes and scan lengths are Pareto distributed; instead of

@@ -51,7 +51,7 @@ const Preset* Find(const std::string& name) {
   return nullptr;
 }
 
-// Whether one of the flags is set, which then stands for all of them.
+// Whether any of the flags is set, which then stands for all of them.
 template <typename... Names>
 bool AnySet(const FlagSet& flags, Names... names) {
   return (flags.IsSet(names) || ...);

@@ -58,7 +58,7 @@ std::string TypeName(TraceType type) {
   }
 }
 
-// What one thread measures.
+// The measurements of a thread.
 struct Lane {
   explicit Lane(const Config& config) : stats(config, 0, false) {}
 

@@ -6,7 +6,8 @@ namespace miodb::bench {
 
 namespace {
 
-// Iterators that wait for their scan record. One that waits longer than this many others is destroyed where it stands.
+// Iterators that wait for their scan record. An iterator that waits longer than this many others is destroyed where it
+// stands.
 constexpr size_t kMostOpen = 64;
 
 // The names of families that a replay makes begin like this.

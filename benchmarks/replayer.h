@@ -11,8 +11,8 @@
 //
 // What. Writes with default options (merges where the database has an operator), gets, multi-gets, seeks. Where the
 // trace says how far an iterator was moved, it is moved that far; otherwise it is only sought. NotFound is success.
-// What the database cannot do (merges without an operator, deletes of ranges, column families other than 0) and records
-// of unknown types are counted as unsupported and left out; a write is left out as a whole.
+// Calls that the database cannot do (merges without an operator, deletes of ranges, column families other than 0) and
+// records of unknown types are counted as unsupported and left out; a write is left out as a whole.
 //
 // Threads: one per worker besides the caller's, which reads the trace and keeps the time; with one worker only the
 // caller's. No call of the database may throw: MioDB's do not.
@@ -54,7 +54,7 @@ struct ReplayOptions {
   std::function<bool(const ReplayedCall&)> on_call;
 };
 
-// What became of the records of one type.
+// The results of the records of a type.
 struct ReplayCounts {
   uint64_t issued = 0;
   uint64_t succeeded = 0;

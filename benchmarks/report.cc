@@ -23,7 +23,8 @@ std::string Format(const char* format, Args... args) {
   return text;
 }
 
-// What follows the colon of the first line of /proc/cpuinfo that starts with this name, and how many there are.
+// The text behind the colon of the first line of /proc/cpuinfo that starts with this name, and the number of such
+// lines.
 std::string CpuInfo(const std::string& name, int* lines) {
   std::ifstream file("/proc/cpuinfo");
   std::string found;

@@ -1,4 +1,4 @@
-// What one thread measures while it runs a benchmark, and the sum over threads.
+// The measurements of a thread while it runs a benchmark, and the sum over threads.
 //
 // Threads: each thread owns one Stats; Merge when all are done. Progress of the first thread goes to stderr.
 // Units: nanoseconds of the monotonic clock; bytes are what the client passed or received.
@@ -27,7 +27,7 @@ constexpr int kOpTypes = 6;
 
 const char* OpTypeName(OpType type);
 
-// What the messages behind a result line are made of.
+// Counts for the messages behind a result line.
 struct Counts {
   int64_t reads = 0;
   int64_t found = 0;
@@ -46,7 +46,7 @@ struct Counts {
   void Add(const Counts& other);
 };
 
-// What the result line is made of.
+// Figures of the result line.
 struct Totals {
   int64_t done = 0;
   uint64_t bytes = 0;
@@ -69,17 +69,17 @@ class Stats {
   void Start();
   void Stop();
 
-  // What is to be done: so many operations, or so many seconds if that is above 0.
+  // Sets the amount of work: so many operations, or so many seconds if that is above 0.
   void Expect(int64_t ops, int64_t seconds) {
     expected_ops_ = ops;
     expected_seconds_ = seconds;
   }
 
-  // What passed since the last operation belongs to no operation: a wait for the rate limit, for example.
+  // The time since the last operation belongs to no operation: a wait for the rate limit, for example.
   void SkipTime() { last_ticks_ = Ticks::Now(); }
 
-  // An operation that did "ops" units of work (the entries of a batch) has just returned. Its time is what passed
-  // since the last call or Start, so it includes making the key and the value.
+  // An operation that did "ops" units of work (the entries of a batch) has just returned. The operation's time runs
+  // from the last call or Start, so it includes making the key and the value.
   void FinishedOp(OpType type, int64_t ops = 1) {
     if (timed_) {
       const uint64_t now = Ticks::Now();

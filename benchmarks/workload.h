@@ -1,4 +1,4 @@
-// What a benchmark does on each of its threads. The bodies are in write_workloads.cc, read_workloads.cc and
+// The work of a benchmark on each of its threads. The bodies are in write_workloads.cc, read_workloads.cc and
 // mixed_workloads.cc; runner.cc starts the threads; benchmarks.cc has the table of names.
 //
 // Threads: a ThreadState belongs to one thread; Workload is shared and read-only; RunState is shared.
@@ -70,7 +70,7 @@ struct Workload {
   const MixgraphConfig* mixgraph;  // Outlives the workload.
 };
 
-// What the threads of one benchmark share besides the store.
+// State that the threads of a benchmark share besides the store.
 class RunState {
  public:
   // "seed" is for random numbers that the threads have to agree on.
@@ -112,8 +112,8 @@ struct ThreadState {
   // A value of the size that is due.
   std::string_view NextValue() { return values.Next(workload.value_sizes.Next(&random)); }
 
-  // One get or put, of which the caller finishes the operation. They count it, wait for the rate limit before it, and
-  // return false after a failure.
+  // A get, put or merge, which the caller finishes as an operation. The functions count it, wait for the rate limit
+  // before it, and return false after a failure.
   bool GetOne(uint64_t number);
   bool PutOne(uint64_t number);
   bool MergeOne(uint64_t number);
@@ -201,7 +201,7 @@ void CreateIterators(ThreadState* thread);
 void SeekRandom(ThreadState* thread);
 void SeekOrdered(ThreadState* thread);
 
-// mixed_workloads.cc. Of the first three, thread 0 works in the background until the others are done.
+// mixed_workloads.cc. In the first three, thread 0 works in the background until the others are done.
 void ReadWhileWriting(ThreadState* thread);
 void ReadWhileScanning(ThreadState* thread);
 void SeekWhileWriting(ThreadState* thread);

@@ -14,7 +14,7 @@ namespace {
 enum class Order { kSequential, kRandom, kUnique };
 enum class Update { kPut, kDelete, kMerge };
 
-// Which key the next entry gets.
+// Chooses the key of the next entry.
 //   kSequential  0, 1, 2, ...
 //   kRandom      any
 //   kUnique      every key once, in an order without pattern, of which each thread takes a part. With

@@ -1,5 +1,5 @@
-// A store that is none: every call returns at once and finds an empty record. What a run takes with it is what the
-// driver takes.
+// A store that is none: every call returns at once and finds an empty record. The time of a run with this engine is the
+// driver's time.
 
 #ifndef MIODB_YCSBC_BASIC_ENGINE_H_
 #define MIODB_YCSBC_BASIC_ENGINE_H_

@@ -1,5 +1,5 @@
-// Random choices of a workload: which record, how long a scan, how long a field. One class for each distribution that
-// Java YCSB's CoreWorkload has.
+// Random choices of a workload: which record, how long a scan, how long a field. There is a class for each distribution
+// that Java YCSB's CoreWorkload has.
 //
 // Threads: each thread owns its choosers; those that need common state refer to it (InsertCounter, SharedCounter).
 

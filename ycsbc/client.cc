@@ -29,7 +29,7 @@ using bench::Ticks;
 constexpr uint64_t kOpsPerTimeseriesLine = 100;
 constexpr uint64_t kNanosPerSecond = 1000000000;
 
-// What one thread owns. Aligned, so that no two threads write to one cache line.
+// The objects of a thread. Aligned, so that no two threads write to one cache line.
 struct alignas(128) Client {
   Client(const Settings& settings, bool with_intervals, uint64_t start_nanos)
       : recorder(settings, with_intervals, start_nanos) {}

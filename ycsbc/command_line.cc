@@ -31,7 +31,7 @@ constexpr std::pair<const char*, const char*> kValueOptions[] = {
     {"slaves", "slaves"},
 };
 
-// What the words of one command say, before properties are put together.
+// The words of a command, before properties are put together.
 struct Words {
   std::optional<bool> load;
   std::optional<bool> run;
@@ -107,7 +107,7 @@ uint64_t StreamOf(const std::vector<std::string>& files) {
   return hash;
 }
 
-// Which phases a command has: those that its words name, else those that its properties name, else a run.
+// Chooses the phases of a command: those that its words name, else those that its properties name, else a run.
 std::string ChoosePhases(const Words& words, Command* command) {
   command->load = words.load.value_or(false);
   command->run = words.run.value_or(false);

@@ -1,8 +1,8 @@
 // The hash that spreads key numbers, and the names of keys.
 //
 // FNV-1a over the eight little-endian bytes of the number. Java YCSB, the reference, takes the absolute value of the
-// signed result; its C++ ports take it unsigned, which names half of the keys differently. Both are here, because
-// databases and key lists are exchanged.
+// signed result; its C++ ports take it unsigned, which names half of the keys differently. The two forms are here,
+// because databases and key lists are exchanged.
 
 #ifndef MIODB_YCSBC_HASH_H_
 #define MIODB_YCSBC_HASH_H_

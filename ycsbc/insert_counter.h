@@ -22,8 +22,8 @@ class InsertCounter {
   // The insert of this number has returned, with whatever result.
   void Acknowledge(uint64_t number);
 
-  // One more than the last number below which everything is acknowledged. Acquire: partner of the release in
-  // Acknowledge, so that what was inserted below is visible to who reads this.
+  // The number below which all inserts are acknowledged. Acquire: partner of the release in Acknowledge, so that a
+  // thread that reads this sees all inserts below.
   uint64_t End() const { return end_.load(std::memory_order_acquire); }
 
  private:

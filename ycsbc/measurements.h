@@ -1,4 +1,4 @@
-// What the client threads measure: how long each kind of operation took, and how it ended.
+// The measurements of client threads: how long each kind of operation took, and how it ended.
 //
 // Threads: each thread owns one Recorder; only TakeInterval may be called by another. A Summary is for one thread.
 // Units: nanoseconds. "Intended" latencies count from the moment at which an operation was due, so that the time during
@@ -30,7 +30,7 @@ constexpr int kResults = 4;
 const char* OpName(Op op);              // "READ-MODIFY-WRITE"
 const char* ResultName(Result result);  // "NOT_FOUND"
 
-// One kind of operation with one result.
+// A kind of operation with a result.
 struct Series {
   bench::FineLatencyHistogram latency;
   std::vector<uint64_t> millis;  // Counts by whole milliseconds, the last for all above. measurementtype=histogram
@@ -50,7 +50,7 @@ struct Series {
   void Merge(const Series& other);
 };
 
-// Which of these a measurementtype asks for.
+// The figures that a measurementtype asks for.
 struct Extras {
   bool millis = false;
   bool slices = false;

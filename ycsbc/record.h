@@ -32,7 +32,7 @@ bool NextField(std::string_view* record, Field* field);
 // The field of this name. False if there is none; *is_sound tells whether what was looked at is a record.
 bool FindField(std::string_view record, std::string_view name, Field* field, bool* is_sound);
 
-// What all records of a workload have in common.
+// Properties that all records of a workload share.
 class RecordShape {
  public:
   explicit RecordShape(const Settings& settings);
@@ -61,7 +61,7 @@ class RecordWriter {
   // "shape" and "settings" outlive the writer.
   RecordWriter(const RecordShape& shape, const Settings& settings);
 
-  // What the functions return is valid until the next call.
+  // Results of the functions are valid until the next call.
 
   // A record with new values in all fields.
   std::string_view Build(std::string_view key, bench::Random* random);

@@ -13,7 +13,7 @@
 
 namespace miodb::ycsb {
 
-// One figure: [READ], AverageLatency(us), 1.234
+// A figure: [READ], AverageLatency(us), 1.234
 struct Measurement {
   std::string metric;
   std::string name;
@@ -37,10 +37,10 @@ std::string RawText(const PhaseResult& result);
 // HdrHistogram read it.
 std::string PercentileTable(const Series& series);
 
-// What YCSB-cpp prints at the end of a phase.
+// The output of YCSB-cpp at the end of a phase.
 std::string CppText(const PhaseResult& result);
 
-// What MioDB's driver prints: before the first phase, after each, around the statistics.
+// The output of MioDB's driver: before the first phase, after each, around the statistics.
 std::string MioDbHead(const Settings& settings, const Properties& properties);
 std::string MioDbText(const PhaseResult& result);
 std::string MioDbStatistics(const PhaseResult& result, const std::string& store_text);

@@ -118,7 +118,7 @@ void RegisterMioDb(FlagSet* f, Settings* s) {
   f->Int("dboption", &s->dboption, 0, kMaxInt, "no effect");
 }
 
-// What other drivers call the same thing.
+// Names of the same properties in other drivers.
 constexpr std::pair<const char*, const char*> kOtherNames[] = {
     {"field_len_dist", "fieldlengthdistribution"},
     {"dbname", "db"},
@@ -132,8 +132,7 @@ constexpr const char* kNoEffect[] = {"table", "hosts", "port", "host", "slaves"}
 
 constexpr const char* kEngines[] = {"miodb", "leveldb", "rocksdb"};
 
-// What YCSB-cpp and Java YCSB call an option of LevelDB or RocksDB behind the engine's name, and what it is called
-// here.
+// The name of an option of LevelDB or RocksDB, behind the engine's name, in YCSB-cpp and Java YCSB, and its name here.
 constexpr std::pair<const char*, const char*> kPeerNames[] = {
     {"dbname", "dbpath"},
     {"dir", "dbpath"},
@@ -166,7 +165,7 @@ std::string Lowercase(std::string text) {
   return text;
 }
 
-// What follows the last dot of a Java class.
+// The part behind the last dot of the name of a Java class.
 std::string ClassName(const std::string& name) {
   const size_t dot = name.rfind('.');
   return dot == std::string::npos ? name : name.substr(dot + 1);

@@ -1,5 +1,5 @@
-// What the properties of one command mean: CoreWorkload's under the names and with the defaults of Java YCSB, those of
-// its C++ ports and of MioDB's driver, and our own. docs/ycsb.md lists them.
+// The meaning of the properties of a command: CoreWorkload's under the names and with the defaults of Java YCSB, those
+// of its C++ ports and of MioDB's driver, and our own. docs/ycsb.md lists them.
 //
 // Every command gets a Settings of its own, so nothing carries over from one to the next.
 //
@@ -112,7 +112,7 @@ struct Settings {
   // Fills in all of the above. Returns what is wrong, naming the property, or nothing.
   std::string Read(const Properties& properties);
 
-  // What only one of the phases needs. Returns what is wrong or nothing.
+  // Checks settings that only one of the phases needs. Returns what is wrong or nothing.
   std::string CheckLoad() const;
   std::string CheckRun() const;
 

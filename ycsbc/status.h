@@ -31,7 +31,7 @@ class StatusReporter {
   // since the last report.
   void Report(uint64_t nanos, uint64_t done, uint64_t total, const IntervalSummary& interval, bool is_last);
 
-  // What went wrong first when a file was written, or nothing.
+  // The first error of writing a file, or nothing.
   const std::string& error() const { return error_; }
 
  private:

@@ -259,7 +259,8 @@ void Worker::Scan() {
   }
 }
 
-// Its read and its update are recorded as such, too, except for MioDB's output, which counts each operation once.
+// The read and the update of an operation are recorded as such, too, except for MioDB's output, which counts each
+// operation once.
 void Worker::ReadModifyWrite() {
   const std::string_view key = key_.Make(ChooseRecord());
   std::string_view record;

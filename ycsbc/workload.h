@@ -1,5 +1,5 @@
-// CoreWorkload: what one operation does. A Phase is what the threads of one load or run share; each thread has a
-// Worker.
+// CoreWorkload: the work of an operation. A Phase is the state that the threads of a load or run share; each thread has
+// a Worker.
 //
 // A run chooses an operation by the proportions and a record by requestdistribution. New records continue behind
 // recordcount; a read never asks for one whose insert has not returned.
@@ -10,7 +10,7 @@
 //   scan    seek, then copy out up to so many records
 //   rmw     get, then update
 //
-// What is timed is the calls of the store; making keys and values is not.
+// The calls of the store are timed; making keys and values is not.
 
 #ifndef MIODB_YCSBC_WORKLOAD_H_
 #define MIODB_YCSBC_WORKLOAD_H_
@@ -61,7 +61,7 @@ class Worker {
   // All outlive the worker.
   Worker(Phase* phase, bench::Session* session, Recorder* recorder, uint64_t seed);
 
-  // One operation of the phase. "late_nanos": how much later than due it begins.
+  // Does an operation of the phase. "late_nanos": how much later than due it begins.
   void Do(uint64_t late_nanos) {
     late_nanos_ = late_nanos;
     if (phase_->kind == PhaseKind::kLoad) {

@@ -1,4 +1,4 @@
-// What a workload needs of a key-value store, and nothing more. One file per store in engines/.
+// The interface of a key-value store for workloads, and nothing more. Each store has a file in engines/.
 //
 // An Engine is one store with its options; Open and Close may alternate. Threads do their work through Sessions, which
 // hold what a call needs again and again (options, a result buffer, a batch), so that an operation costs one virtual
@@ -85,8 +85,8 @@ class Session {
   // Takes the value of keys[index]; the value is valid during the call.
   using FoundFunction = std::function<void(size_t index, std::string_view value)>;
 
-  // Looks up many keys, in one call of the store where it has one, else one after the other. Calls "found" for those
-  // that are there. kNotFound does not occur.
+  // Looks up many keys, in one call of the store where it has one, else one after the other. Calls "found" for each key
+  // that is there. kNotFound does not occur.
   virtual Code MultiGet(std::span<const std::string_view> keys, const FoundFunction& found);
 
   // Collects updates and writes them as one atomic step; the batch is empty afterwards.
@@ -143,9 +143,9 @@ class Engine {
 
   // The store's own counters by name; empty if it has none.
   virtual Counters ReadCounters() { return {}; }
-  // What durability the medium gives; empty if the store does not say.
+  // The durability that the medium gives; empty if the store does not say.
   virtual std::string PersistMode() { return ""; }
-  // What was read of the medium since the start, if that is counted (EngineConfig::perf_level): names and numbers.
+  // Reads of the medium since the start, if they are counted (EngineConfig::perf_level): names and numbers.
   virtual ReadCounts CountReads() { return {}; }
   // Comparator calls since the start, with EngineConfig::comparisons; else 0.
   virtual uint64_t Comparisons() const { return 0; }
@@ -158,7 +158,7 @@ std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error
 // "miodb 1.0, leveldb 1.23": every engine of this program with its version.
 std::string EngineVersions();
 
-// One per file in engines/; called by NewEngine only.
+// Each file in engines/ has such a function; only NewEngine calls them.
 std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error);

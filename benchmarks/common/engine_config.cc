@@ -148,7 +148,7 @@ void RegisterPeers(FlagSet* f, EngineConfig* c) {
   f->Int("bytes_per_sync", &c->bytes_per_sync, 0, kMax, "background range sync of tables; 0: off");
 }
 
-// Other spellings of compression types: RocksDB's, YCSB-cpp's, and those of a switch.
+// Knows more spellings of compression types: RocksDB's, YCSB-cpp's, and those of a switch.
 std::string PlainCompressionName(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "true") return "snappy";

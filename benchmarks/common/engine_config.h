@@ -1,6 +1,6 @@
-// Which engine a program drives, where its database lies, and how the engine is set up. The programs bind the fields to
-// their own command lines; names, ranges and help texts of the options are the same in all of them. An option of MioDB
-// is one line in engine_config.cc, which binds a flag to the member of Options.
+// The engine that a program drives, the place of its database, and the setup of the engine. The programs bind the
+// fields to their own command lines; names, ranges and help texts of the options are the same in all of them. An option
+// of MioDB is one line in engine_config.cc, which binds a flag to the member of Options.
 //
 // Threads: filled before the first thread starts, read-only afterwards.
 // Units: sizes are bytes unless the name says otherwise.
@@ -27,7 +27,7 @@ struct EngineConfig {
   bool create_if_missing = true;  // The program may begin with an empty database.
   int64_t perf_sampling = 0;
 
-  // What MioDB has as an option, and what other engines call the same.
+  // Options of MioDB, which also set the same options of other engines.
   Options options;
 
   // ---- Every engine ------------------------------------------------------------------------------------------------
@@ -79,8 +79,8 @@ struct EngineConfig {
   bool operator==(const EngineConfig& other) const;
 };
 
-// Binds options and the fields from "Every engine" on to flags of the same names, under headings of their own. What
-// stands before is named differently by each program.
+// Binds options and the fields from "Every engine" on to flags of the same names, under headings of their own. Each
+// program has its own names for the fields before.
 void RegisterEngineFlags(FlagSet* flags, EngineConfig* config);
 
 // Checks what one flag alone cannot, and brings names to one spelling. Returns what is wrong, or nothing.

@@ -5,7 +5,7 @@
 // take a bare name=value, ignores other stray words silently, cannot announce flags that are recognised but mean
 // nothing here, and words its errors differently. CLI11 knows one-dash names of one letter only.
 //
-// What is accepted, for a flag called name:
+// Accepted forms, for a flag called name:
 //   --name=value  -name=value  --name value  -name value   any flag but a boolean (booleans take no next word)
 //   --name  -name  --noname  -noname                        booleans
 //   --name=V                                                booleans: 1 0 true false t f yes no y n, any case
@@ -78,7 +78,7 @@ class FlagSet {
     Add(name, Flag{Kind::kOption, assign, std::to_string(*target), help});
   }
 
-  // One word of a table, each of which stands for a value.
+  // A flag whose words, given by a table, stand for values.
   template <typename T>
   void Word(const std::string& name, T* target, const std::vector<std::pair<const char*, T>>& table,
             const std::string& help) {

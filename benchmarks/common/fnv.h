@@ -14,7 +14,7 @@ namespace miodb::bench {
 // Of no bytes.
 inline constexpr uint64_t kFnvOfNothing = 0xcbf29ce484222325u;
 
-// Of the bytes that "before" is the hash of, followed by this one.
+// The hash of the bytes behind "before", followed by this byte.
 inline uint64_t FnvStep(uint64_t before, unsigned char byte) { return (before ^ byte) * 0x100000001b3u; }
 
 // The same with these bytes.

@@ -18,7 +18,7 @@ namespace miodb::bench {
 // Makes the file anew, with its header. Returns what is wrong, after the name of the option, or nothing.
 std::string StartIntervalFile(const std::string& option, const std::string& path);
 
-// One row, with its newline.
+// A row, with its newline.
 std::string IntervalRow(const std::string& phase, double seconds, double ops_per_second, const std::string& operation,
                         const FineLatencyHistogram& latencies);
 

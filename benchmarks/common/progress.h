@@ -1,4 +1,4 @@
-// What is shown on stderr about work that takes long: how much is done, and how long the rest may take.
+// The progress of long work on stderr: how much is done, and how long the rest may take.
 
 #ifndef MIODB_BENCHMARKS_COMMON_PROGRESS_H_
 #define MIODB_BENCHMARKS_COMMON_PROGRESS_H_

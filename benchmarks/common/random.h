@@ -9,7 +9,7 @@
 
 namespace miodb::bench {
 
-// One step of the SplitMix64 sequence (Steele, Lea, Flood 2014): spreads any two different states far apart.
+// A step of the SplitMix64 sequence (Steele, Lea, Flood 2014): spreads any two different states far apart.
 inline uint64_t SplitMix(uint64_t* state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

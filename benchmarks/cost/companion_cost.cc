@@ -1,5 +1,5 @@
-// What a writer feels of those who copy its database meanwhile, or have it open for reading: puts of random keys as
-// fast as they go, in phases that alternate between alone and in company.
+// The cost for a writer of processes and threads that copy its database meanwhile, or have it open for reading: puts of
+// random keys as fast as they go, in phases that alternate between alone and in company.
 //
 //   companion_cost DIRECTORY COMPANY [ROUNDS [SECONDS [VALUE_BYTES]]]
 //
@@ -113,7 +113,7 @@ class Readers final : public Company {
     }
   }
 
-  // What such a process does: says that it has it open, and waits for the end of its input.
+  // The work of such a process: it says that it has the database open, and waits for the end of its input.
   static int Run(const std::string& path) {
     miodb::DB* opened;
     Check(miodb::DB::OpenReader(miodb::Options(), path, &opened));

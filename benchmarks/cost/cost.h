@@ -1,4 +1,4 @@
-// What the programs of this folder share: the end of one whose call failed, keys, and times.
+// Functions that the programs of this folder share: the end after a failed call, keys, and times.
 
 #ifndef MIODB_BENCHMARKS_COST_COST_H_
 #define MIODB_BENCHMARKS_COST_COST_H_

@@ -1,5 +1,5 @@
-// What it costs to let everything go at once: one DeleteRange over all keys, or the drop of a column family that has
-// them, and the scans over the hole.
+// The cost of dropping everything at once: one DeleteRange over all keys, or the drop of a column family that has them,
+// and the scans over the hole.
 //
 //   drop_cost DIRECTORY [KEYS [VALUE_BYTES]]    makes databases there with so many keys (10,000,000) and values of so
 //                                               many bytes (100), drops the keys, removes the databases

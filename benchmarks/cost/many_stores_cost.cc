@@ -1,4 +1,4 @@
-// What many databases in one process cost: opens and closes, threads, memory, and the CPU that they take while nobody
+// The cost of many databases in one process: opens and closes, threads, memory, and the CPU that they take while nobody
 // uses them.
 //
 //   many_stores_cost DIRECTORY [STORES [PUTS]]    makes so many databases (300) in it, puts so many values of 1000

@@ -1,4 +1,5 @@
-// What a reader in another process costs: how long its open takes, and how much memory the process has of its own then.
+// The cost of a reader in another process: how long its open takes, and how much memory the process has of its own
+// then.
 //
 //   reader_cost DIRECTORY [GIB [VALUE_BYTES]]    makes a database there with a pool of so many GiB (10) in use and
 //   values

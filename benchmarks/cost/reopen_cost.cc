@@ -1,4 +1,4 @@
-// What an open after a crash costs: a process fills a memtable and is killed, another one opens what it left.
+// The cost of an open after a crash: a process fills a memtable and is killed, another one opens what it left.
 //
 //   reopen_cost DIRECTORY [MIB [VALUE_BYTES]]    makes a database there with memtables of so many MiB (64) and values
 //   of

@@ -1,4 +1,4 @@
-// What data costs as it grows: a database whose memtables, log chunks and partitions are small, so that a few hundred
+// The cost of data as it grows: a database whose memtables, log chunks and partitions are small, so that a few hundred
 // megabytes have as many tables, extents and jobs as terabytes have with the default options (docs/scaling.md).
 //
 //   scale_cost DIRECTORY copied|referred|behind PUTS...
@@ -51,7 +51,7 @@ namespace {
 constexpr size_t kValueBytes = 100;
 constexpr uint64_t kPace = 4;
 
-// Of an entry in an index, nearly (docs/format.md).
+// Bytes of an entry in an index, nearly (docs/format.md).
 constexpr double kIndexBytes = 21.3;
 
 double CpuSeconds() {
@@ -65,7 +65,7 @@ double HeapBytes() {
   return static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
 }
 
-// Of 64 bits, by the finalizer of MurmurHash3: a permutation.
+// A permutation of 64-bit numbers: the finalizer of MurmurHash3.
 uint64_t Mix(uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;

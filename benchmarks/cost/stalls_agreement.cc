@@ -6,9 +6,9 @@
 // makes a database there whose pool has so many percent of its data (200, more than 100), overwrites for so long (10)
 // with values of so many bytes (1000), and removes it.
 //
-// A put is slow from kSlowMicros on. One of which the counters tell less than half was kept waiting by somebody else:
-// the kernel, which had no CPU for it, knows of those. Exit status: 0 the counters tell the time of all slow puts, but
-// for what the kernel tells of the latter, within kMostPercent; 1 they do not, 2 wrong usage.
+// A put is slow from kSlowMicros on. If the counters tell less than half of a slow put, somebody else kept it waiting:
+// the kernel, which had no CPU for it, knows of those puts. Exit status: 0 the counters tell the time of all slow puts,
+// but for what the kernel tells of the latter, within kMostPercent; 1 they do not, 2 wrong usage.
 
 #include <algorithm>
 #include <array>
@@ -60,7 +60,7 @@ double Total(const Counters& counters) {
   return static_cast<double>(std::accumulate(counters.begin(), counters.end(), uint64_t{0}));
 }
 
-// What the kernel says this thread was ready to run without a CPU; 0 where it does not.
+// The time for which this thread was ready to run without a CPU, as the kernel tells it; 0 if it does not.
 double MicrosWithoutCpu() {
   double running = 0, ready = 0;
   std::ifstream("/proc/thread-self/schedstat") >> running >> ready;

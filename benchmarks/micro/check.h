@@ -1,4 +1,4 @@
-// What a micro-benchmark does with an error while it prepares: it ends.
+// An error in the preparation of a micro-benchmark ends it.
 
 #ifndef MIODB_BENCHMARKS_MICRO_CHECK_H_
 #define MIODB_BENCHMARKS_MICRO_CHECK_H_

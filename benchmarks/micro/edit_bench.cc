@@ -54,7 +54,7 @@ class World {
     Check(versions_->Apply(std::move(edit), added));
   }
 
-  // Its record lies where the one of the last table with this key lay.
+  // The record of the table lies where the record of the last table with this key lay.
   TableRef NewTable(uint64_t key_number) {
     char buffer[kKeyBytes];
     const Slice key = MakeKey(key_number, buffer);
@@ -91,7 +91,7 @@ class World {
   ExtentRef payload_;
 };
 
-// What one job installs.
+// The tables that a job installs.
 struct Job {
   std::vector<TableRef> out, in;
 

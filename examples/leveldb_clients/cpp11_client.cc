@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-// What many programs have in a header of theirs instead of including LevelDB's.
+// Declarations that many programs have in a header of theirs instead of including LevelDB's.
 namespace leveldb {
 class DB;
 class Iterator;

@@ -72,7 +72,7 @@ class Program {
     db_.reset(db);
   }
 
-  // Few keys, so that they meet again; some empty, some with zeros, some prefixes of others.
+  // Keys are few, so that they meet again. Kinds: empty, with zeros, prefixes of another key.
   std::string Key() {
     const uint64_t n = random_.Below(400);
     if (n == 0) return std::string();

@@ -1,4 +1,4 @@
-// What checking and dumping have in common: finding the pool and its log.
+// Arguments that checking and dumping share: finding the pool and its log.
 
 #ifndef MIODB_TOOLS_INSPECT_ARGUMENTS_H_
 #define MIODB_TOOLS_INSPECT_ARGUMENTS_H_

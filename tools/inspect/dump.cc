@@ -189,7 +189,8 @@ void Dumper::PrintKept(const char* indent, const KeptChunk& chunk) {
          chunk.id, chunk.offset, chunk.bytes, chunk.first_sequence, chunk.last_sequence);
 }
 
-// One that an edit names for the first time has no area: the records up to and with that edit are what it is of.
+// A savepoint that an edit names for the first time has no area: its state is that of the records up to and with that
+// edit.
 void Dumper::PrintSavepoint(const char* indent, const SavepointEntry& savepoint) {
   printf("%ssavepoint %" PRIu64 " %s @ %" PRIu64 " made_micros %" PRIu64, indent, savepoint.id,
          PrintableKey(savepoint.name, SIZE_MAX).c_str(), savepoint.sequence, savepoint.micros);

@@ -1,5 +1,5 @@
-// What the program miodb does with databases that nobody has open, looking at their bytes: checking, dumping, telling
-// where parts were moved to. This header is lent to programs; what lies behind it sees the library's inside.
+// The verbs of the program miodb for the bytes of databases that nobody has open: checking, dumping, telling where
+// parts were moved to. Programs use this header; the files behind it see the library's inside.
 //
 // Threads: one. Results go to stdout and errors to stderr, which begin with the name of the program as its user wrote
 // it. Nothing but MoveParts changes anything.

@@ -10,7 +10,7 @@ namespace miodb::tool {
 
 namespace {
 
-// Of one line each, and those that are texts.
+// Properties of one line each, and properties that are texts.
 constexpr const char* kShort[] = {"miodb.persist-mode", "miodb.background-error",  "miodb.ssd-error",
                                   "miodb.nvm-model",    "miodb.estimate-num-keys", "leveldb.approximate-memory-usage"};
 constexpr const char* kLong[] = {"miodb.pool", "miodb.placement", "miodb.counters", "leveldb.stats",

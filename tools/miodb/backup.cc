@@ -18,7 +18,7 @@ namespace miodb::tool {
 
 namespace {
 
-// What a call is told, and what it tells: the line on a terminal, and that a signal has come.
+// Options of a call and its progress: the line on a terminal, and whether a signal has come.
 class Pace {
  public:
   void AddOptions(OptionTable* options) {

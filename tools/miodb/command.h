@@ -1,5 +1,5 @@
-// What a verb of the program miodb is made of: its options, from which the command line is parsed and the help, the man
-// page and the completion are written (manual.h), and what it does.
+// The parts of a verb of the program miodb: its options, from which the command line is parsed and the help, the man
+// page and the completion are written (manual.h), and its work.
 //
 // Threads: one, but for bench. Ownership: a command lives from the parsing of its options to the end of its run.
 // Errors: Run says on stderr what is wrong and what to do next, and returns the exit code.
@@ -81,7 +81,7 @@ class OptionTable {
   std::vector<std::unique_ptr<MaybeText>> maybes_;
 };
 
-// One run of a verb.
+// A run of a verb.
 struct Call {
   std::string program;  // as its user wrote it: "miodb get", "miodb_check"; errors begin with it
   std::vector<std::string> operands;
@@ -109,7 +109,7 @@ struct Verb {
   enum class Kind { kStore, kClosed, kOther } kind;
 };
 
-// All of them, in the order in which they are told.
+// All verbs, in the order of the help.
 std::span<const Verb> Verbs();
 const Verb* FindVerb(const std::string& name);
 
@@ -117,7 +117,7 @@ const Verb* FindVerb(const std::string& name);
 int Fail(const Call& call, const std::string& what, const std::string& advice = "");
 int Fail(const Call& call, const Status& status);
 
-// What to do about an error of the library: a sentence, or nothing where the message says it all.
+// Advice for an error of the library: a sentence, or nothing where the message says it all.
 std::string AdviceFor(const Status& status);
 
 // kInterrupted if a signal has come, else the code.

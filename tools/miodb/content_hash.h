@@ -1,4 +1,4 @@
-// What a database holds, as one number: two that hold the same records, in the same order, have the same.
+// The content of a database as one number: databases with the same records in the same order have the same number.
 //
 // Threads: one.
 

@@ -18,7 +18,7 @@ namespace miodb::tool {
 class Output {
  public:
   Output();  // standard output
-  // A file with a new name. It is made under another one and gets its own by Finish.
+  // A file with a new name. The file is made under another name and gets its own by Finish.
   explicit Output(const std::string& path);
   ~Output();
   Output(const Output&) = delete;

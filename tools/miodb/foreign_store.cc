@@ -40,7 +40,8 @@ bool IsLocked(const std::string& directory) {
   return locked;
 }
 
-// Whether LevelDB takes a file's number for free, because a crash left it, and writes over it. Of logs it looks before.
+// Whether LevelDB takes a file's number for free, because a crash left it, and writes over it. Logs are looked at
+// before.
 bool IsLeftOver(const std::string& name, uint64_t next_file) {
   if (name.ends_with(".log")) return false;
   if (name.ends_with(".dbtmp")) return true;
@@ -181,7 +182,7 @@ class ForeignSource final : public Source {
     return s;
   }
 
-  // What its other families hold would be lost without a word, so the one that is meant has to be named.
+  // Records of the other families would be lost without a word, so the user has to name the family.
   Status ChooseFamily() {
     char* error = nullptr;
     size_t count = 0;

@@ -18,7 +18,7 @@ class Get final : public ReadCommand {
     options->Switch("verify_checksums", &read_.verify_checksums, "verify what is read");
   }
 
-  // One key gives its value alone; several give each key with its value.
+  // For a single key the value alone is shown; for several, each key with its value.
   int Read(DB* db, const Call& call) override {
     Output out;
     int code = kDone;
@@ -49,7 +49,7 @@ class Get final : public ReadCommand {
   ReadOptions read_;
 };
 
-// What the writing verbs have in common.
+// Options and steps that the writing verbs share.
 class WriteCommand : public StoreCommand {
  public:
   void AddOwnOptions(OptionTable* options) override {

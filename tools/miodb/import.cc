@@ -152,7 +152,8 @@ class Import final : public Command {
     return s;
   }
 
-  // What was written is what was read. Lines of JSON need not be sorted, and later ones win over former ones.
+  // Checks that the database has the records that were read. Lines of JSON need not be sorted, and later lines win over
+  // earlier ones.
   Status Compare(DB* db) {
     if (!is_sorted_) return Status::OK();
     LongWork work("compared", progress_,

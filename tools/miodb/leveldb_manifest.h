@@ -1,4 +1,4 @@
-// What a LevelDB directory's manifest says of numbers: where those of files to come begin. Table files from there on
+// The number from the manifest of a LevelDB directory at which numbers of new files begin. Table files from there on
 // are nobody's: a compaction that was cut off left them, and whoever opens the database writes over them.
 //
 // Threads: any. Errors: none; a manifest that is damaged is read as far as it goes, and LevelDB itself refuses it.

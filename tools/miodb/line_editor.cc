@@ -15,7 +15,7 @@ namespace miodb::tool {
 
 namespace {
 
-// Of libedit's header histedit.h: its interface since 2016.
+// Constants of libedit's header histedit.h: its interface since 2016.
 enum : int {
   kElPrompt = 0,
   kElEditor = 2,
@@ -113,7 +113,7 @@ class LineEditor::LibEdit {
 
   static const char* Prompt(void*) { return current_->prompt_.c_str(); }
 
-  // One character of the terminal's encoding. -1 ends the line: after a signal, or for what is none.
+  // Reads a character of the terminal's encoding. -1 ends the line: after a signal, or for bytes that are no character.
   static int GetCharacter(void*, wchar_t* character) {
     std::mbstate_t state = {};
     for (int bytes = 0; bytes < 8; bytes++) {

@@ -1,5 +1,5 @@
-// What is shown of work that goes over many records: how many, how fast, how much is left. On standard error, if that
-// is a terminal, or if it was asked for.
+// The progress of work that goes over many records: how many, how fast, how much is left. On standard error, if that is
+// a terminal, or if it was asked for.
 //
 // Threads: one.
 
@@ -30,7 +30,7 @@ class LongWork {
         start_(std::chrono::steady_clock::now()),
         next_(start_ + std::chrono::seconds(1)) {}
 
-  // One record of so many bytes.
+  // Counts a record of so many bytes.
   void Did(uint64_t bytes) {
     records_++;
     bytes_ += bytes;

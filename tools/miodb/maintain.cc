@@ -14,7 +14,7 @@ namespace miodb::tool {
 
 namespace {
 
-// What stopped writes, if anything did: calls that return no status end with that.
+// Fails with the error that stopped writes, if there is one, because some calls return no status.
 int CodeOfBackground(DB* db, const Call& call) {
   std::string error;
   if (db->GetProperty("miodb.background-error", &error) && error != "OK") {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kSummary[] = "looks into MioDB databases, moves data in and out, watches and repairs them";
 
-// One paragraph a line.
+// Each line is a paragraph.
 constexpr char kGeneral[] =
     "DATABASE is the directory of a database. Where its other parts are it says itself. One program at a time has a "
     "database open, so a verb that opens one waits for nobody: it fails while another program has it.\n"

@@ -1,5 +1,5 @@
-// What the tool says about itself: the help of a verb and of all, the man page and the completion for bash, all of them
-// made from the table of verbs and the options that each verb adds.
+// The texts of the tool about itself: the help of a verb and of all, the man page and the completion for bash, all of
+// them made from the table of verbs and the options that each verb adds.
 //
 // Threads: any.
 

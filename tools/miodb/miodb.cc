@@ -37,7 +37,7 @@ void InstallSignals(Verb::Kind kind) {
 int Run(const Verb& verb, const std::string& program, const std::vector<std::string>& words) {
   InstallSignals(verb.kind);
   const int code = RunVerb(verb, program, words);
-  // Of verbs that print by stdio.
+  // For verbs that print by stdio.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   return Fail({program, {}, false}, std::string("standard output: ") + strerror(errno),
               "Make room there, or write elsewhere.");

@@ -1,4 +1,4 @@
-// Which options of LevelDB and RocksDB have a counterpart here. docs/options_map.md shows the table.
+// Options of LevelDB and RocksDB that have a counterpart here. docs/options_map.md shows the table.
 //
 // Threads: any.
 
@@ -19,8 +19,8 @@ struct MappedOption {
 
 std::span<const MappedOption> OptionMap();
 
-// What of it the file OPTIONS of the RocksDB database in this directory has, a line each; empty if there is no such
-// file.
+// The options of this table in the file OPTIONS of the RocksDB database in this directory, a line each; empty if there
+// is no such file.
 std::string DescribeOptions(const std::string& directory);
 
 // Where the RocksDB database in this directory has its log, if its options say that it is elsewhere; else nothing.

@@ -1,4 +1,4 @@
-// What import reads: records one after the other, of lines of JSON or of another store.
+// The input of import: records one after the other, from lines of JSON or from another store.
 //
 // Threads: one. Ownership: the slices of a record are the source's, until its next call.
 // Errors: Next ends and status() says why; a source never changes what it reads.

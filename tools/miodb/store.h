@@ -58,7 +58,7 @@ class StoreCommand : public Command {
   OpenOptions open_;
 };
 
-// What to do where a savepoint is not there.
+// Advice if a savepoint does not exist.
 inline constexpr char kListsSavepoints[] = "\"miodb savepoint DATABASE list\" shows which there are.";
 
 // A verb that reads a database, also beside the process that has it open, or a savepoint of it.
@@ -79,7 +79,7 @@ class ReadCommand : public StoreCommand {
   bool reader_ = false;
 };
 
-// Which keys a verb is about.
+// The range of keys for a verb.
 class KeyRange {
  public:
   void AddOptions(OptionTable* options);

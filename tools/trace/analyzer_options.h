@@ -1,4 +1,4 @@
-// What trace_analyzer is asked to do: its command line, with the names that RocksDB's trace_analyzer has.
+// The options of trace_analyzer: its command line, with the names that RocksDB's trace_analyzer has.
 //
 // Threads: filled at the start, read-only afterwards.
 

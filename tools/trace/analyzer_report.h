@@ -1,4 +1,4 @@
-// What trace_analyzer prints, and the files that concern the trace as a whole.
+// The output of trace_analyzer, and the files about the trace as a whole.
 //
 // Threads: one.
 

@@ -36,7 +36,7 @@ struct AccessCounts {
 
 using AccessKey = std::pair<Access, uint32_t>;  // And the column family.
 
-// One access, as the sort carries it. Its key is the column family, big-endian, and the key.
+// An access, as the sort carries it. The sort key is the column family, big-endian, and the key.
 struct Touch {
   Access access = kGet;
   uint64_t micros = 0;  // Since the beginning of the trace.
@@ -67,7 +67,7 @@ class Collector {
  public:
   Collector(const AnalyzerOptions& options, OutputFiles* files, ExternalSort* sort);
 
-  // Reads the trace to its end. What the reader stopped at is not an error of this call. Progress goes to stderr.
+  // Reads the trace to its end. If the reader stops at damage, that is no error of this call. Progress goes to stderr.
   Status Run(TraceReader* reader);
 
   const std::map<AccessKey, AccessCounts>& counts() const { return counts_; }

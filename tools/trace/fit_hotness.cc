@@ -1,7 +1,7 @@
 // The fit of the hotness of keys: of a power law over ranks that were thrown at the keys at random.
 //
-// What is seen is how often each key was accessed, not its rank, and the order by counts is not that of hotness, so a
-// fit to sorted counts would be biased. Instead it is compared with what the law lets expect:
+// A trace shows how often each key was accessed, not its rank. The order by counts is not the order of hotness, so a
+// fit to sorted counts would be biased. Instead the counts are compared with the expectations of the law:
 //
 //   hot keys    the sums of the counts of the most accessed key, of the next ones, of ever larger groups. The expected
 //   sum
@@ -9,7 +9,7 @@
 //   other keys  how many keys have how many accesses. Most keys have many ranks, so their counts are a compound Poisson
 //               distribution, which Panjer's recursion gives.
 //
-// Both are taken as Poisson numbers, and the likelihood of a and b together is maximised.
+// The two are taken as Poisson numbers, and the likelihood of a and b together is maximised.
 
 #include <algorithm>
 #include <cmath>
@@ -133,7 +133,7 @@ class HotnessModel {
       for (size_t j = 1; j <= n; j++) chances_[n] += static_cast<double>(j) * jumps[j] * chances_[n - j];
       chances_[n] /= static_cast<double>(n);
     }
-    // What exceeds each count, from the last one down.
+    // The sums above each count, from the last count down.
     above_.assign(most + 1, 0);
     excess_.assign(most + 1, 0);
     for (size_t n = most; n-- > 0;) {
@@ -192,7 +192,7 @@ class HotnessModel {
   Point excess_;   // ... how far they are above in the mean.
 };
 
-// What was counted, in the form that the model speaks about.
+// The counts, in the form that the model needs.
 struct Counted {
   double accesses = 0;
   double keys = 0;

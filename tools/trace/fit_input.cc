@@ -28,7 +28,7 @@ Status ForEachLine(const std::string& path, const std::function<bool(const std::
   return Status::OK();
 }
 
-// What the analyzer writes is counts, sizes and seconds: none is negative, and each is exact as a double.
+// The analyzer writes counts, sizes and seconds: no number is negative, and each is exact as a double.
 constexpr double kMostNumber = 1e15;
 
 // The whole word as such a number.

@@ -41,8 +41,8 @@ struct Cumulative {
     return sum;
   }
 
-  // Minus the logarithm of the likelihood, for each observation, which lies somewhere in its bin. What lies in the
-  // first bin may have been anything up to its end.
+  // Minus the logarithm of the likelihood, for each observation, which lies somewhere in its bin. A value in the first
+  // bin may have been anything up to the bin's end.
   double Unlikelihood(const std::function<double(double)>& curve) const {
     double sum = 0;
     for (size_t i = 0; i < x.size(); i++) {
@@ -132,7 +132,7 @@ FamilyFit FitPolynomial(const Cumulative& data) {
   return fit;
 }
 
-// What lies in (above, upto] after folding: all of the distribution that is so much above a multiple of "fold".
+// The mass in (above, upto] after folding: all of the distribution that is so much above a multiple of "fold".
 double FoldedMass(double above, double upto, double fold, double k, double sigma) {
   constexpr int kExactFolds = 8;
   double mass = ParetoSurvival(above, k, sigma) - ParetoSurvival(upto, k, sigma);

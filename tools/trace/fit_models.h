@@ -37,7 +37,7 @@ struct ParetoFit {
 };
 
 // fold: 0, or values of so much and more were folded back by a remainder before they were counted, as mixgraph does it.
-// What lies in the first bin may have been anything up to its end: mixgraph makes no value smaller than ten bytes.
+// A value in the first bin may have been anything up to the bin's end: mixgraph makes no value smaller than ten bytes.
 ParetoFit FitPareto(const std::vector<Bin>& bins, double fold);
 
 // Share of accesses to the x hottest of "keys" keys: a x^b.

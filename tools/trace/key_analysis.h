@@ -62,7 +62,7 @@ struct KeyFigures {
   TopList<uint64_t> top_prefixes;
   TopList<double> top_prefix_averages;
   std::map<uint64_t, uint64_t> new_keys_by_second;
-  // Of the seconds with the most accesses.
+  // Prefixes of the seconds with the most accesses.
   std::map<uint64_t, std::vector<std::pair<std::string, uint64_t>>> prefixes_by_second;
 };
 

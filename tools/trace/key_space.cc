@@ -40,7 +40,7 @@ bool KeySpace::Advance() {
     if (file_.bad()) status_ = Status::IOError(path_, std::strerror(errno));
     return false;
   }
-  // What key_space writes ends with a line end; without it the file was cut.
+  // Every file of key_space ends with a line end; without it the file was cut.
   if (file_.eof()) {
     status_ = Status::Corruption(path_, "line " + std::to_string(keys_ + 1) + " has no end: the file is cut short");
     return false;

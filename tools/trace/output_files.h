@@ -33,7 +33,8 @@ class OutputFiles {
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
-  // Makes the folder if it is not there. It goes again, if it was made, unless files get their names in it.
+  // Makes the folder if it is not there. If this call made the folder and no file gets its name in it, the folder is
+  // removed again.
   Status MakeFolder();
 
   // A new file, which stays open until Finish. Errors show there.

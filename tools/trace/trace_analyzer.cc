@@ -26,8 +26,8 @@ using miodb::TraceReader;
 using miodb::bench::FlagSet;
 using miodb::tools::AnalyzerOptions;
 
-// What the reader stopped at. A record that the end of the file cuts is what a crash leaves, so everything before it
-// counts; other damage only if that was asked for.
+// Judges the reader's end. A crash leaves a record that the end of the file cuts, so everything before it counts; with
+// other damage only if that was asked for.
 Status CheckEnd(const AnalyzerOptions& options, const TraceReader& reader) {
   const Status s = reader.status();
   if (s.ok()) {

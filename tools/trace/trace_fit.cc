@@ -58,7 +58,7 @@ std::string Format(const char* format, ...) {
   return text;
 }
 
-// Of bins: what, how many, average and standard deviation; then every family, best first.
+// Describes bins: what, how many, average and standard deviation; then every family, best first.
 std::string DistributionText(const std::string& what, const std::vector<Bin>& bins) {
   double count = 0, sum = 0, squares = 0;
   for (const Bin& bin : bins) {
@@ -95,7 +95,7 @@ class Fit {
     for (Status (Fit::*step)() : {&Fit::FitValues, &Fit::FitScans, &Fit::FitKeySizes, &Fit::FitKeys, &Fit::FitQps,
                                   &Fit::PrintValueCorrelation}) {
       s = (this->*step)();
-      // What the analysis was not asked for is left out of the model.
+      // Figures that the analysis was not asked for are left out of the model.
       if (s.IsNotFound()) text_ += "\nleft out: " + s.ToString() + "\n";
       if (!s.ok() && !s.IsNotFound()) return s;
     }
@@ -280,7 +280,7 @@ class Fit {
     return s;
   }
 
-  // What explains no more than the average is noise, and is only named.
+  // A curve that explains no more than the average is noise, and is only named.
   void PrintCurves(size_t seconds, const SineFit& fit) {
     if (seconds < kLeastRateSeconds) {
       Print("  too short for a sine or a polynomial: %zu seconds at least\n", kLeastRateSeconds);

@@ -1,5 +1,5 @@
 // A session that spreads keys over column families, as RocksDB's db_bench does with --num_column_families: the number
-// in a key decides. What has no key, an iterator, is of the default family, as it is there.
+// in a key decides. An iterator, which has no key, is of the default family, as in RocksDB's db_bench.
 //
 // Traits: as of ApiSession. Family: the type of the store's handles, which the engine keeps while sessions live.
 //
@@ -20,7 +20,7 @@
 
 namespace miodb::bench {
 
-// What RocksDB's db_bench calls its families.
+// The name of a family in RocksDB's db_bench.
 inline std::string FamilyName(int64_t number) {
   char name[64];
   std::snprintf(name, sizeof(name), "column_family_name_%06lld", static_cast<long long>(number));

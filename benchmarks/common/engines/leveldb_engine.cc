@@ -1,5 +1,5 @@
-// LevelDB through its public headers. It always logs, has no switch for the number of levels, and no call that
-// flushes or waits; what stands in for those is described where it is done.
+// LevelDB through its public headers. LevelDB always logs, has no switch for the number of levels, and no call that
+// flushes or waits; the comments below describe the substitutes.
 
 #ifdef MIODB_WITH_LEVELDB
 
@@ -101,7 +101,7 @@ class LevelDbEngine final : public Engine {
     constexpr int kQuietPolls = 20;
     std::string last;
     for (int quiet = 0; quiet < kQuietPolls && !Interrupt::StopRequested();) {
-      // What the question about tables costs, milliseconds if there are thousands, is not the database's work.
+      // The time of the question about tables, milliseconds if there are thousands, is not the database's work.
       const double cpu_before = ProcessCpuSeconds();
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       const double cpu = ProcessCpuSeconds() - cpu_before;

@@ -1,5 +1,5 @@
-// RocksDB through its public headers. Its defaults stay except where its tuning guide recommends otherwise for this
-// kind of load or where all engines get the same figure (memtable, cache, filter, block size, no compression).
+// RocksDB through its public headers. RocksDB's defaults stay except where its tuning guide recommends otherwise for
+// this kind of load or where all engines get the same figure (memtable, cache, filter, block size, no compression).
 
 #ifdef MIODB_WITH_ROCKSDB
 

@@ -16,7 +16,7 @@
 
 namespace miodb::bench {
 
-// What all sessions of an engine have taken. Any number of threads.
+// The sum of the times of all sessions of an engine. Any number of threads.
 class SampledTimes {
  public:
   void Add(const PerfContext& times) {

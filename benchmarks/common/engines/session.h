@@ -3,7 +3,7 @@
 // An engine names its types in a Traits struct: DB, Slice, Status, Iterator, WriteBatch, ReadOptions, WriteOptions,
 // and a static function std::string Message(const Status&). A store that looks up many keys in one call also has a
 // static function MultiGet(DB*, const ReadOptions&, keys, MultiGetRoom*, found) that returns the Status of the first
-// failure. What is in the room is kept from call to call, as the result of a Get is.
+// failure. The room is kept from call to call, as the result of a Get is.
 
 #ifndef MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
 #define MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
@@ -82,7 +82,7 @@ struct MultiGetRoomOf<Traits> {
   using Type = typename Traits::MultiGetRoom;
 };
 
-// What sessions of such a store have in common, however they find the place of a key.
+// The common part of sessions of such a store, however they find the place of a key.
 template <class Traits>
 class StoreSession : public Session {
  public:

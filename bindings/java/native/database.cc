@@ -19,7 +19,7 @@ using jni::ToHandle;
 
 namespace {
 
-// What a get returns in place of a size.
+// The result of a get in place of a size.
 constexpr jint kNotFound = -1;
 
 // ---- Opening and closing. ----

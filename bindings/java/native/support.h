@@ -1,9 +1,9 @@
-// What the files of the JNI library share: errors as exceptions, bytes of Java, handles.
+// Functions that the files of the JNI library share: errors as exceptions, bytes of Java, handles.
 //
-// The library unpacks what Java gives, makes one call of the C API, and packs what comes back. It keeps no state but
-// the classes that it makes objects of. A handle is the address of an object of the C API as a long; Java sees to it
-// that it is alive during the call (Store.java), so nothing is checked here but what other programs could change
-// meanwhile: the bytes of arrays and buffers.
+// The library unpacks what Java gives, makes one call of the C API, and packs what comes back. The library keeps no
+// state but the classes that it makes objects of. A handle is the address of an object of the C API as a long; Java
+// sees to it that it is alive during the call (Store.java), so nothing is checked here but what other programs could
+// change meanwhile: the bytes of arrays and buffers.
 //
 // Errors: a function that fails leaves an exception pending and returns zero or null.
 
