@@ -5,7 +5,7 @@
 #
 #   --plyvel        also run plyvel's own tests, from its source package, with this module under its name
 #   --asan          the module, not the engine, with AddressSanitizer and UndefinedBehaviorSanitizer; without the tests of
-#                   leaks, which measure memory
+#                   leaks, which measure memory, and of types, which run no code of the module
 #   --keep=FOLDER   copy the finished wheel to this folder
 #   --help          this text
 #
@@ -112,13 +112,13 @@ build_wheel
 if [[ -n $keep ]]; then cp "$wheel" "$keep"; fi
 
 quietly "${PYTHON:-python3}" -m venv "$scratch/empty"
-mapfile -t packages < <(required pytest)
+mapfile -t packages < <(required pytest mypy)
 quietly "$scratch/empty/bin/pip" install "$wheel" "${packages[@]}"
 if $asan; then
   # Python's own allocator would hide a use of freed bytes.
   interpreter+=("LD_PRELOAD=$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
     ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1)
-  count_tests "$binding/tests" . -k "not leave_nothing"
+  count_tests "$binding/tests" . -k "not leave_nothing and not mypy"
 else
   count_tests "$binding/tests" .
 fi

@@ -1,13 +1,16 @@
 """What is closed says so, and nothing crashes."""
 
+import copy
 import gc
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -34,7 +37,8 @@ def test_everything_of_a_closed_database_raises(db):
     calls = [lambda: db.put(b'k', b'v'), lambda: db.delete(b'k'), db.write_batch, db.snapshot, db.iterator,
              db.raw_iterator, db.compact_range, db.flush, db.wait_for_idle, db.stats, db.__enter__,
              lambda: db.get_property(b'miodb.counters'), lambda: db.approximate_size(b'a', b'b'),
-             lambda: list(db), lambda: next(iterator), iterator.prev, iterator.seek_to_start, iterator.seek_to_stop,
+             lambda: list(db), lambda: b'k' in db, lambda: next(iterator), iterator.prev, iterator.seek_to_start,
+             iterator.seek_to_stop,
              lambda: iterator.seek(b'k'), iterator.__enter__, raw.valid, raw.key, raw.value, raw.item, raw.next,
              raw.prev, raw.seek_to_first, raw.seek_to_last, lambda: raw.seek(b'k'), batch.write, batch.clear,
              batch.approximate_size, lambda: batch.put(b'k', b'v'), lambda: batch.delete(b'k'),
@@ -107,6 +111,27 @@ def test_what_is_made_by_no_database_raises(db, path):
     with pytest.raises(RuntimeError):
         db.__init__(path)
     db.put(b'still', b'open')
+
+
+def one_of_each(db):
+    db.put(b'k', b'v')
+    return [db, db.snapshot(), db.prefixed_db(b'p'), db.write_batch(), db.iterator(), db.raw_iterator(), db.get_pinned(b'k')]
+
+
+def test_what_is_open_has_no_copies(db):
+    for thing in one_of_each(db):
+        for call in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=f'^{type(thing).__name__} cannot be pickled or copied: .* open in this process'):
+                call(thing)
+
+
+def test_weak_references_are_of_what_is_there(db):
+    things = one_of_each(db)
+    references = [weakref.ref(thing) for thing in things]
+    assert [reference() for reference in references] == things
+    del things
+    gc.collect()
+    assert [reference() for reference in references] == [db] + [None] * 6
 
 
 def test_a_pinned_value_is_a_buffer_without_a_copy(db):

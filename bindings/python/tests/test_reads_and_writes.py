@@ -67,6 +67,20 @@ def test_a_bytearray_can_be_resized_after_every_call(db):
     value.extend(b'more')
 
 
+def test_a_key_is_in_whatever_has_it(db):
+    db.put(b'k', b'v')
+    db.put(b'pq', b'')
+    snapshot, view = db.snapshot(), db.prefixed_db(b'p')
+    db.delete(b'k')
+    assert list(db) and b'pq' in db and bytearray(b'pq') in db and b'k' not in db
+    assert b'k' in snapshot and b'none' not in snapshot
+    assert b'q' in view and b'pq' not in view and b'q' in view.snapshot()
+    assert (b'pq', b'') in list(db) and b'pq' in db.iterator(include_value=False)
+    for wrong in ('pq', None, (b'pq', b'')):
+        with pytest.raises(TypeError):
+            wrong in db
+
+
 def test_many_gets_in_one_call(db):
     for i in range(100):
         db.put(b'%03d' % i, b'value %d' % i)

@@ -31,8 +31,10 @@ cimport cython
 from miodb.c_api cimport *
 
 import atexit
+import errno
 import os
 import threading
+import types
 import weakref
 
 include "errors.pxi"

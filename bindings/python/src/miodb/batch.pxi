@@ -9,6 +9,7 @@ cdef class WriteBatch:
     it is a transaction. One thread at a time may use it.
     """
     cdef _Store store
+    cdef object __weakref__
     cdef leveldb_writebatch_t* batch
     cdef bytes prefix
     cdef bint transaction
@@ -25,6 +26,9 @@ cdef class WriteBatch:
 
     def __dealloc__(self):
         leveldb_writebatch_destroy(self.batch)
+
+    def __reduce__(self):
+        raise _no_copies(self)
 
     cdef int ready(self) except -1:
         if self.store.state != OPEN:

@@ -199,6 +199,9 @@ cdef class Iterator(_Cursor):
     cdef bytes prefix
     cdef size_t prefix_size
 
+    # Annotations name what an iterator gives: Iterator[bytes].
+    __class_getitem__ = classmethod(types.GenericAlias)
+
     def __iter__(self):
         return self
 

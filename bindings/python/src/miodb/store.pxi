@@ -159,6 +159,7 @@ cdef class _Store:
 @cython.no_gc_clear
 cdef class _Held:
     cdef _Store store
+    cdef object __weakref__
     cdef PyObject* next_held
     cdef PyObject* previous_held
     # Buffers that somebody has of it.
@@ -184,6 +185,15 @@ cdef class _Held:
 
     cdef void let_go(self) noexcept:
         pass
+
+    def __reduce__(self):
+        raise _no_copies(self)
+
+
+# The error of a pickle or a copy: there is one object of the engine, in this process.
+cdef object _no_copies(object self):
+    return TypeError(f'{type(self).__name__} cannot be pickled or copied: it stands for something open in this process; '
+                     'pass on the name of the database and open that, or bytes of what was read')
 
 
 # A snapshot of the engine. Closing it while other threads read with it lets them end: the last of them releases it.

@@ -110,6 +110,26 @@ cdef object _get(_Store store, _Pin pin, object key, object default, bint verify
     return value
 
 
+# Whether a key is there.
+cdef bint _contains(_Store store, _Pin pin, object key) except -1:
+    cdef Chunk k
+    cdef char* error = NULL
+    cdef leveldb_readoptions_t* options
+    cdef miodb_pinnedslice_t* slice
+    _take(key, &k)
+    try:
+        _enter(store, pin)
+        options = _reading(store, pin, False, True)
+        with nogil:
+            slice = miodb_get_pinned(store.db, options, k.data, k.size, &error)
+            miodb_pinnedslice_destroy(slice)
+        _leave(store, pin)
+    finally:
+        _drop(&k)
+    _check(error)
+    return slice is not NULL
+
+
 # The value of a key as a PinnedValue, or the default.
 cdef object _get_pinned(_Store store, _Pin pin, object key, object default, bint verify_checksums, bint fill_cache):
     cdef Chunk k

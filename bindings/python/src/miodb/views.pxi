@@ -2,6 +2,7 @@
 
 cdef class _Reader:
     cdef _Store store
+    cdef object __weakref__
     # The snapshot that is read, or None.
     cdef _Pin pin
     # Is put before every key, and taken off what is read; or None.
@@ -9,6 +10,9 @@ cdef class _Reader:
 
     def __cinit__(self):
         self.store = _NO_STORE
+
+    def __reduce__(self):
+        raise _no_copies(self)
 
     cdef inline object whole(self, object key):
         return key if self.key_prefix is None else self.key_prefix + _to_bytes(key)
@@ -60,6 +64,10 @@ cdef class _Reader:
 
     def __iter__(self):
         return self.iterator()
+
+    def __contains__(self, key):
+        """Whether a key is there."""
+        return _contains(self.store, self.pin, self.whole(key))
 
 
 @cython.final
