@@ -88,6 +88,7 @@ build_wheel() {
   if $asan; then return; fi
   PATH=$tools:$PATH quietly "$tools/auditwheel" repair "$wheel" -w "$scratch/wheels"
   wheel=$(echo "$scratch"/wheels/*.whl)
+  "$binding/add_licenses.py" "$wheel"
   PATH=$tools:$PATH "$tools/auditwheel" show "$wheel" | tee "$scratch/show"
   grep -q 'manylinux' "$scratch/show" || die "the wheel runs on no known platform"
 }

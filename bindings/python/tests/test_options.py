@@ -1,6 +1,7 @@
 """Options reach the engine, wrong ones are refused by name, and errors are of their kinds."""
 
 import errno
+import importlib.metadata
 import inspect
 import os
 import pathlib
@@ -178,6 +179,14 @@ def test_the_stubs_the_engine_and_the_module_have_the_same_options(path):
     of_stub = set(re.findall(r'^    (\w+): ', body, re.M))
     assert len(of_engine) > 30 and of_engine <= of_stub
     miodb.DB(path, create_if_missing=True, **dict.fromkeys(of_stub)).close()
+
+
+def test_the_licences_of_all_that_it_carries_are_there():
+    files = importlib.metadata.files('miodb')
+    there = {file.parts[2]: file.read_text() for file in files if 'licenses' in file.parts}
+    assert 'MioDB authors' in there['LICENSE'] and 'Yann Collet' in there['xxHash']
+    carried = {re.sub(r'-[0-9a-f]+\.so.*', '', file.name) for file in files if file.parts[0] == 'miodb.libs'}
+    assert carried <= set(there) and all(there.values())
 
 
 def test_the_module_shows_nothing_of_the_engine_to_other_libraries():

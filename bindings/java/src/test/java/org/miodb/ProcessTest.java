@@ -102,4 +102,11 @@ class ProcessTest {
       System.clearProperty(NativeLibrary.PROPERTY);
     }
   }
+
+  @Test
+  void theJarHasTheLicencesOfWhatIsInIt() throws Exception {
+    Path content = Path.of(DB.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    assertTrue(Files.readString(content.resolve("META-INF/LICENSE")).contains("MioDB authors"));
+    assertTrue(Files.readString(content.resolve("META-INF/licenses/xxHash")).contains("Yann Collet"));
+  }
 }
