@@ -37,7 +37,7 @@ while (($# > 0)); do
 done
 
 plants=$MIODB_ROOT/tests/claims/plants
-targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost scale_cost stalls_agreement trace_analyzer
+targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost stalls_agreement trace_analyzer
   tests.scaling.conflicts_test miodb_static miodb_shared)
 scratch=$(mktemp -d)
 exit_on_signals

@@ -24,13 +24,13 @@ BARS = (
     ('copied', 'references', 0.12, None),
     ('copied', 'runs', 40, None),
     ('copied', 'cpu_us', None, 2.5),
-    ('copied', 'space', 2.2, None),
+    ('copied', 'space', 2.5, None),
     ('referred', 'written', 3.0, None),
     ('referred', 'extents', 1.1, None),
     ('referred', 'references', 0.75, None),
     ('referred', 'runs', 40, None),
     ('referred', 'cpu_us', None, 2.5),
-    ('referred', 'space', 2.0, None),
+    ('referred', 'space', 2.5, None),
 )
 
 
