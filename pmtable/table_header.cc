@@ -27,7 +27,7 @@ std::string TableHeaderProblem(const TableHeader& header, uint64_t extent_bytes,
     return misfit;
   }
   if (header.tombstones > header.entries || header.min_sequence > header.max_sequence ||
-      header.max_sequence > kMaxSequence || header.ranges_applied > kMaxSequence) {
+      header.max_sequence > kMostReadSequence || header.ranges_applied > kMostReadSequence) {
     return "header with figures that no table has";
   }
   const bool expiring = (header.flags & kTableExpiring) != 0;

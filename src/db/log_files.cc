@@ -6,6 +6,7 @@
 
 #include "src/db/file_names.h"
 #include "src/db/places.h"
+#include "src/format/superblock.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/posix_file.h"
@@ -83,6 +84,10 @@ Status LogFiles::Open(uint64_t store_id) {
   if (!s.ok()) return s;
   if (!is_volatile && !same) now.id = miodb::NewId();
   now.in_use = writes || !files.empty();
+  if (now.in_use && now.epoch >= kMostEpoch) {
+    return Status::Corruption(StorePath(db_.name), "names a log of epoch " + std::to_string(now.epoch) +
+                                                       ", which is the last: RepairDB makes a new log");
+  }
   if (now.in_use) now.epoch++;
   store_->store().log = now;
   // A log that STORE says to be empty must not come back: the removal of its files lasts.

@@ -3,6 +3,7 @@
 #include "src/format/owner_mark.h"
 
 #include "src/format/sealed.h"
+#include "src/format/superblock.h"
 
 namespace miodb {
 
@@ -37,7 +38,7 @@ bool OwnerMark::DecodeFrom(const Slice& bytes, OwnerKind wanted) {
   id = DecodeFixed64(content.data() + 8);
   pool = DecodeFixed64(content.data() + 16);
   epoch = DecodeFixed64(content.data() + 24);
-  return true;
+  return epoch <= kMostEpoch;
 }
 
 }  // namespace miodb

@@ -41,6 +41,11 @@ inline constexpr size_t kMaxValueSize = size_t{1} << 30;
 inline constexpr uint64_t kMaxFrameBody = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxSequence = (uint64_t{1} << 56) - 1;
 
+// The largest sequence that is believed of a medium. Writes count sequences up one by one, so half of them is left for
+// the writes after an open.
+inline constexpr uint64_t kMostReadSequence = kMaxSequence / 2;
+static_assert(kMostReadSequence < kMaxSequence);
+
 // A frame is stored only when all but fewer writes than this before it are durable. So a crash leaves holes among the
 // last so many writes of a log and nowhere else.
 #ifdef MIODB_SIMULATOR

@@ -4,6 +4,7 @@
 
 #include "src/format/record.h"
 #include "src/format/sealed.h"
+#include "src/format/superblock.h"
 #include "src/format/uuid_coding.h"
 
 namespace miodb {
@@ -43,7 +44,7 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
     return false;
   }
   if (state < static_cast<uint8_t>(StoreState::kMaking) || state > static_cast<uint8_t>(StoreState::kInUse) ||
-      in_use > 1) {
+      in_use > 1 || store->log.epoch > kMostEpoch) {
     return false;
   }
   if (count >= static_cast<uint32_t>(kMaxRegions)) return false;
@@ -60,7 +61,8 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
     if (!GetFixed64(input, &id)) return false;
     store->former_ids.push_back(id);
   }
-  return GetFixed64(input, &store->log_reach) && store->log_reach <= kMaxSequence && GetText(input, &store->ssd_state);
+  return GetFixed64(input, &store->log_reach) && store->log_reach <= kMostReadSequence &&
+         GetText(input, &store->ssd_state);
 }
 
 }  // namespace

@@ -60,6 +60,11 @@ static_assert(sizeof(RootSlot) == 40 && offsetof(RootSlot, epoch) == 0 && offset
               offsetof(RootSlot, manifest_size) == 16 && offsetof(RootSlot, generation) == 24 &&
               offsetof(RootSlot, checksum) == 32);
 
+// The highest epoch of a root. Each root counts the epoch up by one, so a pool never comes near it, and a slot with a
+// higher epoch is damaged.
+inline constexpr uint64_t kMostEpoch = UINT64_MAX / 2;
+static_assert(kMostEpoch < UINT64_MAX);
+
 inline constexpr uint64_t kSuperblockOffset = 0;
 inline constexpr int kSuperblockCopies = 2;
 inline constexpr uint64_t SuperblockOffset(int copy) { return copy == 0 ? kSuperblockOffset : 3072; }
@@ -96,7 +101,7 @@ inline uint64_t RootChecksum(const RootSlot& slot, uint64_t pool_id) {
 
 // Whether these bytes are an undamaged root of this pool that belongs into a slot of this parity.
 inline bool RootChecks(const RootSlot& slot, uint64_t parity, uint64_t pool_id) {
-  return slot.epoch != 0 && slot.epoch % 2 == parity &&
+  return slot.epoch != 0 && slot.epoch <= kMostEpoch && slot.epoch % 2 == parity &&
          (slot.checksum == RootChecksum(slot, pool_id) || MIODB_MUTATED(kRootUnchecked));
 }
 

@@ -98,7 +98,7 @@ bool ReadChunkIndex(const LogChunkPlace& place, const char* base, uint64_t secre
   const uint64_t count = footer.count;
   if (count == 0 || footer.frame_bytes > std::min(limit, kMaxOrderedBytes)) return false;
   if (count > (limit - footer.frame_bytes) / sizeof(uint32_t) || count > footer.frame_bytes) return false;
-  if (footer.first_sequence == 0 || footer.first_sequence > kMaxSequence - count) return false;
+  if (footer.first_sequence == 0 || footer.first_sequence > kMostReadSequence - count) return false;
   if (place.sealed && footer.frame_bytes != place.sealed_size) return false;
   const char* const places = base + limit - count * sizeof(uint32_t);
   DCHECK_GE(places, base + footer.frame_bytes);

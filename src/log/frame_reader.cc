@@ -26,7 +26,7 @@ bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* bo
   if (body == nullptr || *body_size == 0 || static_cast<uint64_t>(limit - body) < *body_size) return false;
   const char* const end = body + *body_size;
   RecordView record, next;
-  if (!ParseRecord(body, end, &record)) return false;
+  if (!ParseRecord(body, end, &record) || record.sequence() > kMostReadSequence) return false;
   // Every record but the first has to follow the one before it in sequence.
   frame->first_sequence = record.sequence();
   frame->has_unknown_type = false;

@@ -26,8 +26,8 @@ bool CheckBatch(const Slice& batch, uint64_t* first_sequence, uint64_t* count) {
   while (reader.Next(&type, &key, &value)) {
     if ((type & kBatchFamily) != 0) return false;  // never in a log: keys are there as they are
   }
-  return !reader.corrupt() && *count > 0 && *first_sequence > 0 && *first_sequence <= kMaxSequence &&
-         *count - 1 <= kMaxSequence - *first_sequence;
+  return !reader.corrupt() && *count > 0 && *first_sequence > 0 && *first_sequence <= kMostReadSequence &&
+         *count - 1 <= kMostReadSequence - *first_sequence;
 }
 
 }  // namespace

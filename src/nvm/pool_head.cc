@@ -156,6 +156,11 @@ Status PoolHead::SwitchRoot(PmRef manifest, uint64_t manifest_bytes, uint64_t ge
   CHECK_GE(manifest, kPoolHeaderSize);
   CHECK_GT(manifest_bytes, 0u);
   CHECK(manifest % kExtentUnit == 0 && manifest_bytes % kExtentUnit == 0);
+  CHECK_LE(root_.epoch, kMostEpoch);  // read or written, it was looked at
+  if (root_.epoch == kMostEpoch) {
+    return Status::Corruption(path_, "root has epoch " + std::to_string(root_.epoch) +
+                                         ", which is the last: RepairDB makes a new pool of what is there");
+  }
   RootSlot slot;
   slot.epoch = root_.epoch + 1;
   slot.manifest_offset = manifest;

@@ -20,7 +20,7 @@ bool GetKept(Slice* input, KeptChunk* chunk) {
   uint64_t more;
   DCHECK_EQ(chunk->bytes, 0u);
   if (!GetId(input, &chunk->id) || !GetNumbers(input, {&chunk->offset, &chunk->bytes, &chunk->first_sequence, &more}) ||
-      chunk->first_sequence > kMaxSequence || more > kMaxSequence) {
+      chunk->first_sequence > kMostReadSequence || more > kMostReadSequence - chunk->first_sequence) {
     return false;
   }
   chunk->last_sequence = chunk->first_sequence + more;
@@ -36,7 +36,7 @@ void VersionEdit::EncodeKept(std::string* dst) const {
     PutVarint64(dst, id);
   }
   for (const KeptChunk& chunk : kept) {
-    CHECK(chunk.id <= kMostId && IsWhole(chunk));
+    CHECK(chunk.id <= kMostDrawnId && IsWhole(chunk));
     PutField(dst, kKeptChunk);
     PutNumbers(dst,
                {chunk.id, chunk.offset, chunk.bytes, chunk.first_sequence, chunk.last_sequence - chunk.first_sequence});

@@ -30,12 +30,12 @@ bool GetSavepoint(Slice* input, SavepointEntry* savepoint) {
     return false;
   }
   return !savepoint->name.empty() && savepoint->name.size() <= kMostSavepointName &&
-         savepoint->sequence <= kMaxSequence;
+         savepoint->sequence <= kMostReadSequence;
 }
 
 void PutSavepoint(std::string* dst, const SavepointEntry& savepoint) {
   CHECK(!savepoint.name.empty() && savepoint.name.size() <= kMostSavepointName);
-  CHECK(savepoint.id <= kMostId && savepoint.sequence <= kMaxSequence);
+  CHECK(savepoint.id <= kMostDrawnId && savepoint.sequence <= kMaxSequence);
   PutField(dst, kSavepoint);
   PutVarint64(dst, savepoint.id);
   PutLengthPrefixedSlice(dst, savepoint.name);

@@ -78,7 +78,7 @@ bool GetTable(Slice* input, TablePlace* t) {
 bool GetFileRanges(Slice* input, std::vector<SstPlace>* files) {
   uint64_t applied;
   DCHECK(files != nullptr);
-  if (files->empty() || !GetVarint64(input, &applied) || applied > kMaxSequence) return false;
+  if (files->empty() || !GetVarint64(input, &applied) || applied > kMostReadSequence) return false;
   auto meta = std::make_shared<SstMeta>(*files->back().meta);
   meta->ranges_applied = applied;
   files->back().meta = std::move(meta);
@@ -93,7 +93,7 @@ bool GetRange(Slice* input, RangePlace* place) {
       !GetString(input, &range.end)) {
     return false;
   }
-  return range.sequence > 0 && range.sequence <= kMaxSequence;
+  return range.sequence > 0 && range.sequence <= kMostReadSequence;
 }
 
 // Makes, of the places that an edit adds, nodes to be moved in. Corruption if the edit removes something that is not
@@ -153,7 +153,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutLengthPrefixedSlice(dst, comparator);
   }
   if (has_next_id) {
-    CHECK_LE(next_id, kMostId);
+    CHECK_LE(next_id, kMostDrawnId);
     PutField(dst, kNextId);
     PutVarint64(dst, next_id);
   }
@@ -193,7 +193,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutVarint64(dst, id);
   }
   for (const RangePlace& r : ranges) {
-    CHECK(r.id <= kMostId && r.range.sequence > 0 && r.range.sequence <= kMaxSequence);
+    CHECK(r.id <= kMostDrawnId && r.range.sequence > 0 && r.range.sequence <= kMaxSequence);
     PutField(dst, kRange);
     PutNumbers(dst, {r.id, r.range.sequence});
     PutLengthPrefixedSlice(dst, r.range.begin);
@@ -221,7 +221,7 @@ bool VersionEdit::DecodeFrom(Slice input) {
         has_next_id = true;
         break;
       case kFlushedSequence:
-        if (!GetVarint64(&input, &flushed_sequence) || flushed_sequence > kMaxSequence) return false;
+        if (!GetVarint64(&input, &flushed_sequence) || flushed_sequence > kMostReadSequence) return false;
         has_flushed_sequence = true;
         break;
       case kRemovedTable:

@@ -132,8 +132,11 @@ struct VersionEdit {
   bool DecodeKept(uint8_t field, Slice* input);
 };
 
-// The largest id that may be read from a manifest. Ids are drawn one by one, so the numbers above suffice for ever.
-inline constexpr uint64_t kMostId = UINT64_MAX / 2;
+// The largest id that is believed of a manifest, and the largest that an edit may write. An open draws ids one by one
+// above the largest id of the manifest, so kMostDrawnId is out of reach.
+inline constexpr uint64_t kMostId = UINT64_MAX / 4;
+inline constexpr uint64_t kMostDrawnId = UINT64_MAX / 2;
+static_assert(kMostId < kMostDrawnId && kMostDrawnId < UINT64_MAX);
 
 struct ManifestState {
   std::string comparator;

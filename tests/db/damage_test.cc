@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "miodb/env.h"
+#include "src/format/manifest_area.h"
+#include "src/format/record.h"
 #include "src/format/superblock.h"
 #include "src/util/hash.h"
 #include "tests/common/db_test_base.h"
@@ -281,6 +283,60 @@ TEST_F(DamageTest, APoolOfAnotherVersionIsRefusedByItsNumber) {
   EXPECT_TRUE(Mentions(s, std::to_string(kPoolFormatVersion + 41)));
   EXPECT_TRUE(Mentions(s, std::to_string(kPoolFormatVersion)));
   Check(good_);
+}
+
+// Behind the last epoch there is none for the next root.
+TEST_F(DamageTest, ARootWithoutANextEpochIsRefused) {
+  uint64_t seed;
+  std::memcpy(&seed, good_.data() + offsetof(Superblock, uuid), sizeof(seed));
+  for (const uint64_t epoch : {UINT64_MAX, UINT64_MAX - 1, kMostEpoch + 1, kMostEpoch}) {
+    SCOPED_TRACE(epoch);
+    RootSlot slot = Root();
+    slot.epoch = epoch;
+    slot.checksum = Hash64(&slot, offsetof(RootSlot, checksum), seed);
+    std::string bytes = good_;
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      std::memcpy(&bytes[RootSlotOffset(epoch, copy)], &slot, sizeof(slot));
+    }
+    ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool()));
+    const Status s = TryOpen();
+    // Of a new pool the other slot may be one that was torn at its first write.
+    EXPECT_TRUE(s.IsCorruption() || (s.ok() && epoch % 2 != Root().epoch % 2 && Root().epoch == 1)) << s.ToString();
+    Close();
+  }
+}
+
+// Whatever a manifest says, there are numbers for what comes after it.
+TEST_F(DamageTest, AManifestWithoutNextNumbersIsRefused) {
+  Superblock superblock;
+  std::memcpy(&superblock, good_.data(), sizeof(superblock));
+  const RootSlot root = Root();
+  const uint64_t area_seed = AreaSeed(superblock.secret, root.generation);
+  uint64_t position = 0, edits = 0;
+  ManifestRecord record;
+  while (ReadManifestRecord(&good_[root.manifest_offset], root.manifest_size - kAreaFooterBytes, position, area_seed,
+                            &record)) {
+    position += ManifestRecordBytes(record.payload.size());
+    edits++;
+  }
+  for (const char field : {'\2', '\3'}) {
+    for (const uint64_t number : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 4 + 1, kMaxSequence}) {
+      if (field == '\2' && number == kMaxSequence) continue;
+      SCOPED_TRACE(static_cast<int>(field));
+      std::string payload(1, field), bytes = good_;
+      PutVarint64(&payload, number);
+      std::string fresh;
+      PutFixed32(&fresh, static_cast<uint32_t>(payload.size()));
+      PutFixed32(&fresh, 0);
+      PutFixed64(&fresh, edits);
+      PutFixed64(&fresh, ManifestRecordChecksum(area_seed, edits, payload));
+      fresh += payload;
+      fresh.resize(ManifestRecordBytes(payload.size()), '\0');
+      bytes.replace(root.manifest_offset + position, fresh.size(), fresh);
+      ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool()));
+      EXPECT_STATUS(Corruption, TryOpen());
+    }
+  }
 }
 
 TEST_F(DamageTest, ARootThatLeadsAstrayIsRefused) {

@@ -101,7 +101,7 @@ TEST(StoreDescriptorTest, WhatCouldNotBeWrittenIsNotRead) {
   EXPECT_FALSE(read.DecodeFrom(Sealed(more)));
   // A sequence that there cannot be.
   store = StoreDescriptor();
-  store.log_reach = kMaxSequence;
+  store.log_reach = kMostReadSequence;
   content = store.Encode();
   EXPECT_TRUE(read.DecodeFrom(content));
   content[content.size() - 2] = 1;

@@ -137,14 +137,14 @@ VersionEdit RangesEdit() {
   edit.files.back().meta = std::make_shared<SstMeta>(meta);
   edit.removed_ranges.push_back(20);
   edit.ranges.push_back({21, {"a", "b", 900}});
-  edit.ranges.push_back({22, {"b", std::string(200, 'b'), kMaxSequence}});
+  edit.ranges.push_back({22, {"b", std::string(200, 'b'), kMostReadSequence}});
   return edit;
 }
 
 VersionEdit SavepointsEdit() {
   VersionEdit edit = FullEdit();
   edit.removed_savepoints.push_back(20);
-  edit.savepoints.push_back({21, "before", kMaxSequence, 1700000000000000, {{12, 500}, {13, 1000}}, {}});
+  edit.savepoints.push_back({21, "before", kMostReadSequence, 1700000000000000, {{12, 500}, {13, 1000}}, {}});
   edit.savepoints.push_back({22, std::string(kMostSavepointName, 's'), 0, 0, {}, {65536, 8192, 0x1234567, 3}});
   return edit;
 }
@@ -159,7 +159,7 @@ VersionEdit KeptLogEdit() {
   VersionEdit edit;
   edit.SetNextId(40);
   edit.kept.push_back({23, 65536, 1000, 900, 1000});
-  edit.kept.push_back({24, 69632, 4096, 1001, kMaxSequence});
+  edit.kept.push_back({24, 69632, 4096, 1001, kMostReadSequence});
   return edit;
 }
 

@@ -189,9 +189,9 @@ TEST_F(FileScanTest, ABatchThatDoesNotFollowIsDamage) {
 }
 
 TEST_F(FileScanTest, ABatchWithoutANextSequenceIsDamage) {
-  Fill({kMaxSequence});
+  Fill({kMostReadSequence});
   EXPECT_EQ(1u, Scan(0).batches.size());
-  for (const uint64_t sequence : {uint64_t{0}, kMaxSequence + 1, UINT64_MAX}) {
+  for (const uint64_t sequence : {uint64_t{0}, kMostReadSequence + 1, UINT64_MAX}) {
     Fill({sequence});
     EXPECT_EQ(0u, Scan(0).batches.size()) << sequence;
     EXPECT_TRUE(Scan(0).damaged()) << sequence;

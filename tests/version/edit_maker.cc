@@ -92,7 +92,7 @@ SstPlace EditMaker::AnyFile(bool small) {
     meta->smallest.clear();
     meta->largest.clear();
   }
-  if (random_.OneIn(3)) meta->ranges_applied = 1 + (Number(small) & (kMaxSequence >> 1));
+  if (random_.OneIn(3)) meta->ranges_applied = 1 + (Number(small) & (kMostReadSequence >> 1));
   return {static_cast<uint32_t>(random_.Uniform(kMaxSsdLevels)), std::move(meta)};
 }
 
@@ -101,7 +101,7 @@ RangePlace EditMaker::AnyRange(bool small) {
   place.id = Number(small);
   place.range.begin = random_.Bytes(random_.Uniform(20));
   place.range.end = random_.Bytes(random_.Uniform(200));
-  place.range.sequence = 1 + (Number(small) & (kMaxSequence >> 1));
+  place.range.sequence = 1 + (Number(small) & (kMostReadSequence >> 1));
   return place;
 }
 
@@ -110,7 +110,7 @@ SavepointEntry EditMaker::AnySavepoint(bool small) {
   SavepointEntry savepoint;
   savepoint.id = Number(small);
   savepoint.name = random_.Bytes(1 + random_.Uniform(kMostSavepointName));
-  savepoint.sequence = Number(small) & kMaxSequence;
+  savepoint.sequence = Number(small) & kMostReadSequence;
   savepoint.micros = Number(small);
   for (uint64_t i = random_.Uniform(4); i > 0; i--) savepoint.chunks.push_back({Number(small), Number(small)});
   if (random_.OneIn(2)) savepoint.area = {Number(small), Number(small), random_.Next64(), 1 + Number(small)};
@@ -119,8 +119,8 @@ SavepointEntry EditMaker::AnySavepoint(bool small) {
 
 KeptChunk EditMaker::AnyKept(bool small) {
   KeptChunk chunk = {Number(small), Number(small), 1 + (Number(small) & (IndexWord::kMaxRef >> 1)),
-                     1 + (Number(small) & (kMaxSequence >> 2)), 0};
-  chunk.last_sequence = chunk.first_sequence + (Number(small) & (kMaxSequence >> 2));
+                     1 + (Number(small) & (kMostReadSequence >> 2)), 0};
+  chunk.last_sequence = chunk.first_sequence + (Number(small) & (kMostReadSequence >> 2));
   return chunk;
 }
 
@@ -131,7 +131,7 @@ VersionEdit EditMaker::AnyEdit(bool small) {
     edit.comparator = random_.Bytes(random_.Uniform(40));
   }
   if (random_.OneIn(2)) edit.SetNextId(std::max<uint64_t>(1, Number(small)));
-  if (random_.OneIn(2)) edit.SetFlushedSequence(Number(small) & kMaxSequence);
+  if (random_.OneIn(2)) edit.SetFlushedSequence(Number(small) & kMostReadSequence);
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.removed_tables.push_back(Number(small));
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.tables.push_back(AnyTable(small));
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.removed_chunks.push_back(Number(small));

@@ -227,8 +227,8 @@ TEST(VersionEditTest, NumbersWithoutANextOneAreRefused) {
     EXPECT_EQ(good, DecodeAlone("\x0a" + number(id) + "\1" + file.substr(1) + std::string(1, '\0'), &edit)) << "file";
   }
   EXPECT_FALSE(DecodeAlone("\2" + number(0), &edit)) << "ids begin at one";
-  EXPECT_TRUE(DecodeAlone("\3" + number(kMaxSequence), &edit));
-  EXPECT_FALSE(DecodeAlone("\3" + number(kMaxSequence + 1), &edit));
+  EXPECT_TRUE(DecodeAlone("\3" + number(kMostReadSequence), &edit));
+  EXPECT_FALSE(DecodeAlone("\3" + number(kMostReadSequence + 1), &edit));
 }
 
 TEST(VersionEditTest, SavepointsHaveTheFieldsOfTheFormat) {
@@ -254,11 +254,11 @@ TEST(VersionEditTest, SavepointsThatCannotBeAreRefused) {
     return bytes + std::string(8, '\1') + '\0';  // four chunks, no area
   };
   const std::string last(kMostSavepointName, 'n');
-  EXPECT_TRUE(DecodeAlone(savepoint("\1", last, kMaxSequence, 4), &edit));
+  EXPECT_TRUE(DecodeAlone(savepoint("\1", last, kMostReadSequence, 4), &edit));
   EXPECT_EQ(4u, edit.savepoints.at(0).chunks.size());
   EXPECT_FALSE(DecodeAlone(savepoint("\1", last + "n", 1, 4), &edit)) << "a name too long";
   EXPECT_FALSE(DecodeAlone(savepoint("\1", "", 1, 4), &edit)) << "no name";
-  EXPECT_FALSE(DecodeAlone(savepoint("\1", "n", kMaxSequence + 1, 4), &edit));
+  EXPECT_FALSE(DecodeAlone(savepoint("\1", "n", kMostReadSequence + 1, 4), &edit));
   for (const uint64_t chunks : {uint64_t{5}, uint64_t{1} << 30, UINT64_MAX}) {
     EXPECT_FALSE(DecodeAlone(savepoint("\1", "n", 1, chunks), &edit)) << chunks;
   }
@@ -281,11 +281,11 @@ TEST(VersionEditTest, KeptChunksThatCannotBeAreRefused) {
     for (const uint64_t number : {id, uint64_t{4096}, bytes, first, more}) PutVarint64(&encoded, number);
     return encoded;
   };
-  EXPECT_TRUE(DecodeAlone(kept(kMostId, 1, 1, kMaxSequence - 1), &edit));
-  EXPECT_EQ(kMaxSequence, edit.kept.at(0).last_sequence);
+  EXPECT_TRUE(DecodeAlone(kept(kMostId, 1, 1, kMostReadSequence - 1), &edit));
+  EXPECT_EQ(kMostReadSequence, edit.kept.at(0).last_sequence);
   EXPECT_FALSE(DecodeAlone(kept(1, 0, 1, 1), &edit)) << "no bytes";
   EXPECT_FALSE(DecodeAlone(kept(1, 1, 0, 1), &edit)) << "no write";
-  EXPECT_FALSE(DecodeAlone(kept(1, 1, 1, kMaxSequence), &edit));
+  EXPECT_FALSE(DecodeAlone(kept(1, 1, 1, kMostReadSequence), &edit));
   EXPECT_FALSE(DecodeAlone(kept(1, 1, UINT64_MAX, 1), &edit));
   EXPECT_FALSE(DecodeAlone(kept(1, 1, 1, UINT64_MAX), &edit));
   EXPECT_FALSE(DecodeAlone(kept(kMostId + 1, 1, 1, 1), &edit)) << "an id without a next one";
