@@ -25,15 +25,14 @@ std::unique_ptr<InternalIterator> NewSources(const DBIteratorContext& context, c
                                              const ReadOptions& options) {
   std::unique_ptr<InternalIterator> all = NewVersionIterator(context.order, state, context.verify, options);
   if (context.family != kDefaultFamily || !context.order.has_families()) return all;
-  return NewDefaultFamilyIterator(std::move(all));
+  return NewDefaultFamilyIterator(std::move(all), *context.place);
 }
 
 // So many versions that a range hides are passed one by one before the sources seek its end.
 constexpr int kStepsInHidden = 8;
 
 // Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
-// a view, without a copy. A record of a table file, whose begin is null, goes with the next move and is copied before
-// it.
+// a view. A record of a table file, whose begin is null, goes with the next move and is copied before it.
 //
 // Going forward, versions_ stands on the current record; if that is an operand, on its base or behind. Going backward
 // it stands before all versions of the current key, because the newest visible version of a key is the last one met.
@@ -165,6 +164,12 @@ class DBIterator final : public Iterator {
     failure_ = Status::IOError("iterator", reason);
   }
 
+  // Keys on a damaged medium are in any order. An iterator shows none outside of its bounds, which make a family.
+  void FailOutside() {
+    failure_ = Status::Corruption(context_.place != nullptr ? *context_.place : "iterator",
+                                  "keys that are out of order led out of the bounds of an iterator");
+  }
+
   // The first version of a key is its newest, so a seek to the sequence passes those that the iterator does not see.
   void DoSeekToFirst() {
     ranges_.Jump();
@@ -266,6 +271,7 @@ class DBIterator final : public Iterator {
       }
       if (have_passed && order_.Equal(record->key, passed)) continue;
       if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
+      if (lower_ != nullptr && order_.Compare(record->key, *lower_) < 0) return FailOutside();
       if (record->type() != kTypeValue) [[unlikely]] {
         if (record->type() == kTypeMerge) return FoldForward();
         if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
@@ -283,7 +289,8 @@ class DBIterator final : public Iterator {
 
   // Whether a range hides a version that the sequence sees.
   bool IsHidden(const RecordView& record, RangeCover::Walk walk) {
-    return record.sequence() <= sequence_ && record.sequence() <= ranges_.NewestOf(record.key, walk);
+    if (record.sequence() > sequence_ || record.sequence() == 0) return false;  // a medium may say 0
+    return record.sequence() <= ranges_.NewestOf(record.key, walk);
   }
 
   // A put that has not expired becomes current, with the value that its user gave it.
@@ -304,7 +311,7 @@ class DBIterator final : public Iterator {
       const RecordView& record = versions_->record();
       if (record.sequence() > sequence_) return;
       const uint64_t hidden = ranges_.NewestOf(record.key, RangeCover::Walk::kForward);
-      if (record.sequence() > hidden) return;
+      if (record.sequence() > hidden || hidden == 0) return;
       if (steps < kStepsInHidden) {
         versions_->Next();
       } else {
@@ -351,7 +358,6 @@ class DBIterator final : public Iterator {
 
   // Takes an operand that is visible and newer than the candidate, which counts if it was visible and no operand.
   [[gnu::noinline]] void TakeNewer(const RecordView& operand, const RecordView& candidate, bool visible) {
-    DCHECK(!visible || operand.sequence() >= candidate.sequence());
     if (!visible || candidate.type() != kTypeMerge) {
       operands_.Clear();
       if (visible) operands_.AddNewer(candidate);
@@ -368,7 +374,11 @@ class DBIterator final : public Iterator {
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
-    const auto shows = [&] { return visible && !HidesKey(candidate, operands_.now_micros()); };
+    // Of an operand that was folded into a tombstone, and came back from a log, there is no value.
+    const auto shows = [&] {
+      const bool operand = candidate.type() == kTypeMerge;
+      return visible && (operand ? operands_.HasValue() : !HidesKey(candidate, operands_.now_micros()));
+    };
     int hidden_steps = 0;
     while (versions_->Valid()) {
       const RecordView& record = versions_->record();
@@ -392,6 +402,7 @@ class DBIterator final : public Iterator {
         Keep(&candidate, &key_space_, nullptr);
       }
       if (record.sequence() <= sequence_) {
+        if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return FailOutside();
         if (record.type() == kTypeMerge) [[unlikely]]
           TakeNewer(record, candidate, visible);
         candidate = record;

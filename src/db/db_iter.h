@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "miodb/iterator.h"
 #include "miodb/merge_operator.h"
@@ -31,7 +32,8 @@ struct DBIteratorContext {
   Tracer* tracer = nullptr;                            // of seeks and moves; null: none
   OpTimes* times = nullptr;                            // where seeks are timed; null: nowhere
   std::function<Status(ReadPoint*)> newest = nullptr;  // the point that Refresh goes to; null: there is no Refresh
-  uint32_t family = kDefaultFamily;  // whose iterator it is; of another one, its bounds are in the family
+  uint32_t family = kDefaultFamily;    // whose iterator it is; of another one, its bounds are in the family
+  const std::string* place = nullptr;  // of the database, for messages. REQUIRES: there, if it may have families
 };
 
 Iterator* NewDBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options);

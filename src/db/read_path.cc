@@ -205,9 +205,10 @@ Status ReadPath::NewestPoint(ReadPoint* point) {
 // A refreshed iterator reads as one that is made without a snapshot.
 Iterator* ReadPath::MakeIterator(const ReadOptions& options, uint32_t family) {
   const auto make = [&](const ReadOptions& bounded) {
-    return NewDBIterator({order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer,
-                          db_.statistics.times.get(), [this](ReadPoint* point) { return NewestPoint(point); }, family},
-                         NewReadPoint(options), bounded);
+    return NewDBIterator(
+        {order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer, db_.statistics.times.get(),
+         [this](ReadPoint* point) { return NewestPoint(point); }, family, &db_.name},
+        NewReadPoint(options), bounded);
   };
   return family == kDefaultFamily ? make(options) : NewFamilyIterator(family, options, make);
 }

@@ -2,6 +2,7 @@
 
 #include "src/iterator/default_family_iterator.h"
 
+#include <string>
 #include <utility>
 
 #include "src/util/check.h"
@@ -13,69 +14,105 @@ namespace {
 
 class DefaultFamilyIterator final : public InternalIterator {
  public:
-  explicit DefaultFamilyIterator(std::unique_ptr<InternalIterator> all) : all_(std::move(all)) {
+  DefaultFamilyIterator(std::unique_ptr<InternalIterator> all, const std::string& place)
+      : all_(std::move(all)), place_(place) {
     DCHECK(all_ != nullptr);
   }
 
-  bool Valid() const override { return all_->Valid(); }
+  bool Valid() const override { return disorder_.ok() && all_->Valid(); }
   void SeekToFirst() override {
+    Jump();
     all_->SeekToFirst();
     PassForward();
   }
   void SeekToLast() override {
+    Jump();
     all_->SeekToLast();
     PassBackward();
   }
   void Seek(const Slice& key, uint64_t sequence) override {
+    Jump();
     all_->Seek(key, sequence);
     PassForward();
   }
   void Next() override {
-    DCHECK(all_->Valid());
+    DCHECK(Valid());
     all_->Next();
     PassForward();
   }
   void Prev() override {
-    DCHECK(all_->Valid());
+    DCHECK(Valid());
     all_->Prev();
     PassBackward();
   }
   void NextFrom(const Slice& end, uint64_t sequence) override {
-    DCHECK(all_->Valid());
+    DCHECK(Valid());
     all_->NextFrom(end, sequence);
     PassForward();
   }
   void PrevBefore(const Slice& begin, uint64_t sequence) override {
-    DCHECK(all_->Valid());
+    DCHECK(Valid());
     all_->PrevBefore(begin, sequence);
     PassBackward();
   }
-  const RecordView& record() const override { return all_->record(); }
-  Status status() const override { return all_->status(); }
+  const RecordView& record() const override {
+    DCHECK(Valid());
+    return all_->record();
+  }
+  Status status() const override { return disorder_.ok() ? all_->status() : disorder_; }
 
  private:
+  enum class Passed : uint8_t { kNothing, kForward, kBackward };
+
   bool OnFamily() const { return all_->Valid() && HasFamilyMark(all_->record().key); }
 
-  void PassForward() {
-    if (OnFamily()) all_->Seek(FamiliesEnd().slice(), kMaxSequence);
-    DCHECK(!OnFamily());
+  void Jump() {
+    passed_ = Passed::kNothing;
+    disorder_ = Status::OK();
   }
 
-  // The search finds what the walk stood on, or something before it, unless the sources have failed.
+  // A walk in one direction passes the families once. Where it meets one behind them, the keys of a source are out of
+  // order, and another search could lead to the same place for ever.
+  bool PassOnce(Passed direction) {
+    if (passed_ == direction) {
+      disorder_ = Status::Corruption(place_, "a key of a column family is out of order");
+      return false;
+    }
+    DCHECK(disorder_.ok());
+    passed_ = direction;
+    return true;
+  }
+
+  void PassForward() {
+    if (!OnFamily() || !PassOnce(Passed::kForward)) return;
+    all_->Seek(FamiliesEnd().slice(), kMaxSequence);
+    if (OnFamily()) PassOnce(Passed::kForward);
+  }
+
+  // The search finds what the walk stood on, or something before it. A memtable may have grown since, by keys of a
+  // family between the two.
   void PassBackward() {
-    if (!OnFamily()) return;
+    if (!OnFamily() || !PassOnce(Passed::kBackward)) return;
     all_->Seek(FamiliesBegin(), kMaxSequence);
+    if (!all_->Valid() && all_->status().ok()) {
+      PassOnce(Passed::kBackward);  // nothing is there now, where there was a key
+      return;
+    }
     if (all_->Valid()) all_->Prev();
-    DCHECK(!OnFamily());
+    while (OnFamily()) all_->Prev();
   }
 
   const std::unique_ptr<InternalIterator> all_;
+  const std::string place_;
+  Passed passed_ = Passed::kNothing;  // since the last jump, or since the walk turned
+  Status disorder_;
 };
 
 }  // namespace
 
-std::unique_ptr<InternalIterator> NewDefaultFamilyIterator(std::unique_ptr<InternalIterator> all) {
-  return std::make_unique<DefaultFamilyIterator>(std::move(all));
+std::unique_ptr<InternalIterator> NewDefaultFamilyIterator(std::unique_ptr<InternalIterator> all,
+                                                           const std::string& place) {
+  return std::make_unique<DefaultFamilyIterator>(std::move(all), place);
 }
 
 }  // namespace miodb

@@ -12,6 +12,7 @@
 #ifndef MIODB_SRC_UTIL_FAMILY_KEY_H_
 #define MIODB_SRC_UTIL_FAMILY_KEY_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -56,10 +57,11 @@ inline uint32_t FamilyOf(const Slice& key) {
   return id <= kMostFamilyId ? id : kDefaultFamily;
 }
 
-// REQUIRES: FamilyOf(key) is a family.
+// The user's bytes of a key of which FamilyOf is a family. Bytes that are too short for a prefix, which only damage
+// brings, have none.
 inline Slice KeyInFamily(const Slice& key) {
-  DCHECK_GE(key.size(), kFamilyPrefixBytes);
-  return Slice(key.data() + kFamilyPrefixBytes, key.size() - kFamilyPrefixBytes);
+  const size_t front = std::min(kFamilyPrefixBytes, key.size());
+  return Slice(key.data() + front, key.size() - front);
 }
 
 // A key as its user knows it.

@@ -190,5 +190,37 @@ TEST(DBIteratorTest, DamageEndsAVerifyingWalkBeforeAnythingWrongIsShown) {
   }
 }
 
+// The checksums of leaves are right, and their entries are not in the order of keys.
+TEST(DBIteratorTest, ShowsNothingOutsideOfItsBoundsWhateverTheOrderOfEntriesIs) {
+  int outside = 0;
+  for (uint64_t seed : Seeds(ByScale(100, 1000, 20000))) {
+    SCOPED_TRACE(Repeat(seed));
+    StateWorld world(BytewiseComparator(), seed);
+    Random* const random = world.random();
+    for (const TableRef& table : world.Tables()) {
+      auto* const leaf = reinterpret_cast<LeafNode*>(table->index()->data() + sizeof(TableHeader));
+      const auto any = [&] { return random->Uniform(static_cast<uint64_t>(table->LeafEntries(0))); };
+      std::swap(leaf->word[any()], leaf->word[any()]);
+      leaf->header.checksum = Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(*leaf) - 8,
+                                     NodeSeed(table->pool()->secret(), sizeof(TableHeader)));
+    }
+    std::string from = world.AnyKey(), to = world.AnyKey();
+    if (to < from) std::swap(from, to);
+    const Slice lower = from, upper = to;
+    ReadOptions options;
+    options.iterate_lower_bound = &lower;
+    options.iterate_upper_bound = &upper;
+    const auto it = world.NewIterator(kMaxSequence, random->OneIn(2), options);
+    const auto is_inside = [&] { return it->key().compare(lower) >= 0 && it->key().compare(upper) < 0; };
+    uint64_t steps = 0;
+    for (it->SeekToFirst(); it->Valid(); it->Next(), steps++) ASSERT_TRUE(is_inside());
+    for (it->SeekToLast(); it->Valid(); it->Prev(), steps++) ASSERT_TRUE(is_inside());
+    ASSERT_LE(steps, 2 * world.last_sequence());
+    ASSERT_TRUE(it->status().ok() || it->status().IsCorruption()) << it->status().ToString();
+    if (!it->status().ok()) outside++;
+  }
+  EXPECT_GT(outside, 0);
+}
+
 }  // namespace
 }  // namespace miodb::test

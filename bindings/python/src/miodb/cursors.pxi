@@ -51,6 +51,8 @@ cdef class _Cursor(_Held):
     cdef inline bytes key_bytes(self, size_t prefix_size):
         cdef size_t size
         cdef const char* data = leveldb_iter_key(self.iterator, &size)
+        if size < prefix_size:  # a comparator of its own, or damage
+            raise CorruptionError('a key is shorter than the prefix of the view')
         return PyBytes_FromStringAndSize(data + prefix_size, size - prefix_size)
 
     cdef inline bytes value_bytes(self):
