@@ -228,9 +228,9 @@ class ClusterMerge {
   }
 
   // The sequence is in the record alone: a miss of the cache for each, which is why merges without snapshots never ask.
-  Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
+  Status SequenceOf(const PMTable& table, const IndexEntry& entry, uint64_t* sequence) {
     RecordView record;
-    Status s = Read(table, ref, &record);
+    Status s = Read(table, entry, &record);
     *sequence = record.sequence();
     return s;
   }
@@ -246,15 +246,15 @@ class ClusterMerge {
     }
     if (!expiry->MayHaveExpired(request_.now_micros) || expiry->HasExpired(request_.now_micros)) return Status::OK();
     RecordView record;
-    Status s = Read(cursor.table(), cursor.entry().word.ref(), &record);
+    Status s = Read(cursor.table(), cursor.entry(), &record);
     if (!s.ok()) return s;
     *expiry = ExpiryAt(ExpiryOf(record.value));
     *sequence = record.sequence();
     return s;
   }
 
-  Status Read(const PMTable& table, PmRef ref, RecordView* record) {
-    Status s = table.ReadRecord(ref, true, record);
+  Status Read(const PMTable& table, const IndexEntry& entry, RecordView* record) {
+    Status s = ReadRecordOf(table, entry, record);
     result_->record_bytes_read += s.ok() ? record->size() : 0;
     return s;
   }
@@ -267,8 +267,8 @@ class ClusterMerge {
     int c;
     if (!request_.order.bytewise() || !KnownOrder(last_, cursor->entry(), &c)) {
       RecordView a, b;
-      Status s = Read(*last_table_, last_ref_, &a);
-      if (s.ok()) s = Read(cursor->table(), cursor->entry().word.ref(), &b);
+      Status s = Read(*last_table_, last_, &a);
+      if (s.ok()) s = Read(cursor->table(), cursor->entry(), &b);
       if (!s.ok()) return s;
       c = request_.order.Compare(a.key, b.key);
     }
@@ -281,7 +281,6 @@ class ClusterMerge {
     DCHECK(cursor.Valid());
     last_ = cursor.entry();
     last_table_ = &cursor.table();
-    last_ref_ = last_.word.ref();
     any_ = true;
   }
 
@@ -298,7 +297,7 @@ class ClusterMerge {
         JudgeRange(*range, filter, table.min_sequence(), table.max_sequence(), table.ranges_applied());
     if (verdict == RangeVerdict::kUnknown) {
       uint64_t sequence;
-      s = SequenceOf(table, cursor.entry().word.ref(), &sequence);
+      s = SequenceOf(table, cursor.entry(), &sequence);
       if (!s.ok()) return s;
       result_->range_reads++;
       verdict = JudgeRange(*range, filter, sequence, sequence, table.ranges_applied());
@@ -335,16 +334,17 @@ class ClusterMerge {
     if (!s.ok()) return s;
     const bool expired = expiry.HasExpired(request_.now_micros);
     if (request_.filter->has_snapshots() && (same_key || word.tombstone() || expired)) {
-      if (sequence == 0) s = SequenceOf(cursor->table(), word.ref(), &sequence);
-      if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*judged_table_, judged_ref_, &newer);
+      if (sequence == 0) s = SequenceOf(cursor->table(), cursor->entry(), &sequence);
+      if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*judged_table_, judged_, &newer);
       if (!s.ok()) return s;
       if (newer > 0) judge_.NewerIs(newer);
     }
+    if (!judge_.MayFollow(sequence)) return OutOfOrder(cursor->table().number());
     const VersionJudge::Verdict verdict = judge_.Judge(
         word.type(), sequence, bottom_, expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
     Passed(*cursor);
     judged_table_ = last_table_;
-    judged_ref_ = last_ref_;
+    judged_ = last_;
     if (kChecksContracts && judge_.violated()) return PutTwice(request_.pool->path());
     return output_->Take({last_, last_table_, expiry}, verdict, judge_.apart());
   }
@@ -364,9 +364,8 @@ class ClusterMerge {
   RangeWalk ranges_;
   IndexEntry last_ = {};                   // the entry taken last, kept or not
   const PMTable* last_table_ = nullptr;    // whose entry it was
-  PmRef last_ref_ = 0;                     // its record
   const PMTable* judged_table_ = nullptr;  // the same of the entry judged last
-  PmRef judged_ref_ = 0;
+  IndexEntry judged_ = {};
   bool any_ = false;
 };
 

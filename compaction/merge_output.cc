@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "pmtable/index_cursor.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 
@@ -90,7 +91,7 @@ Status MergeOutput::ReadOperands(const Version* base, Operands* operands, Record
   Status s;
   *oldest = kMaxSequence;
   const auto add = [&](const Version& version, RecordView* record) {
-    Status read = version.table->ReadRecord(version.entry.word.ref(), true, record);
+    Status read = ReadRecordOf(*version.table, version.entry, record);
     if (!read.ok()) return read;
     result_->record_bytes_read += record->size();
     operands->AddOlder(*record);
@@ -173,7 +174,7 @@ Status MergeOutput::Emit(const Version& version) {
   DCHECK(entry.Sound());
   entry.same_key_as_last = key_added_;
   const Extent* const extent = tracker_->Find(entry.word.ref());
-  if (extent == nullptr) {
+  if (extent == nullptr || entry.word.size() == 0) {
     return Status::Corruption(request_.pool->path(), "table " + std::to_string(version.table->number()) +
                                                          " refers to offset " + std::to_string(entry.word.ref()) +
                                                          ", outside of its payload");
@@ -184,7 +185,7 @@ Status MergeOutput::Emit(const Version& version) {
   Action action = Action::kKeep;
   Status s;
   if (copies) {
-    s = version.table->ReadRecord(entry.word.ref(), true, &record);
+    s = ReadRecordOf(*version.table, entry, &record);
     result_->record_bytes_read += s.ok() ? record.size() : 0;
     if (s.ok()) action = filter_.Ask(record, bottom_);
     if (s.ok() && action == Action::kDrop) result_->entries_dropped++;

@@ -58,7 +58,7 @@ Status RangeWalk::Find(const PMTable& table, const IndexEntry& entry, const Rang
   }
   DCHECK(reads != nullptr);
   RecordView record;
-  Status s = table.ReadRecord(entry.word.ref(), true, &record);
+  Status s = ReadRecordOf(table, entry, &record);
   if (s.ok()) *fragment = Find(record.key);
   ++*reads;
   return s;

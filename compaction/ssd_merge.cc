@@ -183,6 +183,8 @@ class SsdMerge {
       result_->inputs_damaged = true;
       return input_->status();
     }
+    // A key outside of the job's range may lie in another file of the level.
+    if (any_ && request_.order.Compare(last_key_, request_.job->range.largest) > 0) return Outside(last_sequence_);
     Status s = any_ ? EndKey() : Status::OK();
     if (s.ok()) s = outputs_.Finish();
     CHECK_LE(result_->entries_dropped, result_->entries_read);
@@ -211,11 +213,16 @@ class SsdMerge {
   Status Take(const RecordView& record) {
     const int c = any_ ? request_.order.Compare(last_key_, record.key) : -1;
     const bool same_key = c == 0;
-    if (c > 0 || (same_key && record.sequence() > last_sequence_)) {
-      result_->inputs_damaged = true;
-      return Status::Corruption(request_.store->path(),
-                                "write " + std::to_string(record.sequence()) + " is out of order");
+    const uint64_t sequence = record.sequence();
+    const std::string& place = request_.store->path();
+    if (c > 0 || (same_key && sequence > last_sequence_)) {
+      return Damaged(Status::Corruption(place, "write " + std::to_string(sequence) + " is out of order"));
     }
+    if (sequence == 0 || !IsKnownType(record.type())) {
+      return Damaged(
+          Status::Corruption(place, "a record of sequence " + std::to_string(sequence) + " is none of ours"));
+    }
+    if (!any_ && request_.order.Compare(record.key, request_.job->range.smallest) < 0) return Outside(sequence);
     // A copy of the key, since the record's bytes are there only until the input moves.
     if (!same_key) {
       Status s = any_ ? EndKey() : Status::OK();
@@ -224,8 +231,8 @@ class SsdMerge {
       key_written_ = false;
       judge_.NewKey();
     }
-    const bool again = same_key && record.sequence() == last_sequence_;
-    last_sequence_ = record.sequence();
+    const bool again = same_key && sequence == last_sequence_;
+    last_sequence_ = sequence;
     any_ = true;
     if (IsGone(record)) {
       result_->entries_dropped++;
@@ -236,10 +243,22 @@ class SsdMerge {
     const bool expired = HasExpired(record, request_.now_micros);
     const bool asks = expired || IsTombstone(record.type());
     const VersionJudge::Verdict verdict =
-        judge_.Judge(record.type(), record.sequence(), asks && AtBottom(),
+        judge_.Judge(record.type(), sequence, asks && AtBottom(),
                      expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
     if (kChecksContracts && judge_.violated()) return PutTwice(request_.store->path());
     return Keep(record, verdict);
+  }
+
+  // The inputs are damaged: another try would read the same.
+  Status Damaged(Status s) {
+    DCHECK(!s.ok());
+    result_->inputs_damaged = true;
+    return s;
+  }
+  Status Outside(uint64_t sequence) {
+    return Damaged(
+        Status::Corruption(request_.store->path(),
+                           "write " + std::to_string(sequence) + " lies outside of the keys that its file is to have"));
   }
 
   // Whether a deletion of a range hides the record from every read.

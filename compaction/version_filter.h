@@ -85,13 +85,17 @@ class VersionJudge {
     newer_.sequence = sequence;
   }
 
-  // Judges the next older version of the key. sequence: 0 if it is not known, which does without snapshots, and for a
-  // key's newest version that is no tombstone and has not expired. bottom: nothing older than the inputs has the key.
+  // Whether a version of this sequence, 0 if it is not known, may be the next older one. Sequences are a medium's.
+  bool MayFollow(uint64_t sequence) const { return !newer_.any || newer_.sequence == 0 || sequence <= newer_.sequence; }
+
+  // Judges the next older version of the key, which may follow. sequence: 0 if it is not known, which does without
+  // snapshots, and for a key's newest version that is no tombstone and has not expired. bottom: nothing older than the
+  // inputs has the key.
   Verdict Judge(ValueType type, uint64_t sequence, bool bottom, Life life = Life::kGoesOn) {
     DCHECK(IsKnownType(type));
     DCHECK(life == Life::kGoesOn || type == kTypeExpiringValue);
     const bool hides_key = IsTombstone(type) || life == Life::kExpired;
-    DCHECK(newer_.sequence == 0 || sequence < newer_.sequence);
+    DCHECK(MayFollow(sequence));
     apart_ = newer_.any && filter_->VisibleBelow(sequence, newer_.sequence);
     if (holding_) {
       holding_ = false;

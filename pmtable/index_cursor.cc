@@ -85,11 +85,38 @@ void IndexCursor::Next() {
 
 // Verifies the record: it is read because its key decides the order, or because it is copied.
 bool IndexCursor::ReadRecord(RecordView* record) {
-  Status s = table_->ReadRecord(entry_.word.ref(), true, record);
+  Status s = ReadRecordOf(*table_, entry_, record);
   record_bytes_read_ += s.ok() ? record->size() : 0;
   if (s.ok()) return true;
   Fail(std::move(s));
   return false;
+}
+
+namespace {
+
+// Whether the record can be what the entry tells of. Where keys are not ordered by their bytes, an entry knows none.
+bool Fits(const IndexEntry& entry, bool bytewise, const RecordView& record) {
+  DCHECK(entry.Sound());
+  const Slice& key = record.key;
+  const size_t compared = std::min<size_t>(entry.known_size, key.size());
+  if (bytewise &&
+      (memcmp(entry.known, key.data(), compared) != 0 || (entry.complete && key.size() != entry.known_size) ||
+       std::any_of(entry.known + compared, entry.known + entry.known_size, [](char c) { return c != 0; }))) {
+    return false;
+  }
+  return record.sequence() > 0 && IsKnownType(record.type()) && record.type() == entry.word.type() &&
+         record.size() <= entry.word.size();
+}
+
+}  // namespace
+
+Status ReadRecordOf(const PMTable& table, const IndexEntry& entry, RecordView* record) {
+  DCHECK(record != nullptr);
+  Status s = table.ReadRecord(entry.word.ref(), true, record);
+  if (!s.ok() || Fits(entry, table.order().bytewise(), *record)) return s;
+  return Status::Corruption(table.pool()->path(), "table " + std::to_string(table.number()) +
+                                                      " has an entry that does not fit its record at offset " +
+                                                      std::to_string(entry.word.ref()));
 }
 
 // The known bytes of a key that is not complete are a prefix of it; those of a complete one are all of it, and the

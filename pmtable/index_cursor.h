@@ -65,6 +65,10 @@ class IndexCursor {
   Status status_;
 };
 
+// Reads the record of an entry of the table, verified. Corruption as well if the two do not fit each other: a merge
+// that went by the entry here and by the record there would have keys in two orders.
+Status ReadRecordOf(const PMTable& table, const IndexEntry& entry, RecordView* record);
+
 // Whether what is known of two keys proves them different or equal; if not, the records have to be asked. *order is
 // then the sign of the comparison, 0 if equal.
 bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order);

@@ -82,10 +82,12 @@ class RunIterator final : public InternalIterator {
     }
   }
 
-  // Tables that are older as a whole are passed by their bounds, which are in DRAM; the last one is sought in.
+  // Tables that are older as a whole are passed by their bounds, which are in DRAM; the last one is sought in. A search
+  // that leads back shows that the table is out of order; a walk that followed it would never end.
   void NextFrom(const Slice& end, uint64_t sequence) override {
     DCHECK(Valid());
     if (table_->max_sequence() >= sequence) return Next();
+    const size_t began = index_;
     while (order_.Compare(table_->largest(), end) < 0) {
       if (++index_ == run_->tables.size()) {
         table_ = nullptr;
@@ -95,15 +97,17 @@ class RunIterator final : public InternalIterator {
       DCHECK_GT(table_->entries(), 0u);
       if (table_->max_sequence() >= sequence || order_.Compare(table_->smallest(), end) >= 0) return Enter(index_, 0);
     }
-    uint64_t position;
+    uint64_t position = 0;
     Status s = table_->Seek(end, kMaxSequence, verify_, &position);
-    if (s.ok() && position < table_->entries()) return Enter(index_, position);
+    const bool goes_on = index_ != began || position > position_;
+    if (s.ok() && goes_on && position < table_->entries()) return Enter(index_, position);
     Lose(s.ok() ? Misplaced() : std::move(s));
   }
 
   void PrevBefore(const Slice& begin, uint64_t sequence) override {
     DCHECK(Valid());
     if (table_->max_sequence() >= sequence) return Prev();
+    const size_t began = index_;
     while (order_.Compare(table_->smallest(), begin) >= 0) {
       if (index_ == 0) {
         table_ = nullptr;
@@ -116,9 +120,10 @@ class RunIterator final : public InternalIterator {
         return Enter(index_, last);
       }
     }
-    uint64_t position;
+    uint64_t position = 0;
     Status s = table_->Seek(begin, kMaxSequence, verify_, &position);
-    if (s.ok() && position > 0) return Enter(index_, position - 1);
+    const bool goes_on = index_ != began || position <= position_;
+    if (s.ok() && goes_on && position > 0) return Enter(index_, position - 1);
     Lose(s.ok() ? Misplaced() : std::move(s));
   }
 
@@ -135,7 +140,7 @@ class RunIterator final : public InternalIterator {
     table_ = nullptr;
   }
 
-  // The bounds of a table say that it has a key which its index does not lead to.
+  // The bounds of a table say that it has a key which its index does not lead to, or its keys do not ascend.
   Status Misplaced() const {
     return Status::Corruption(table_->pool()->path(), "table " + std::to_string(table_->number()) + " is out of order");
   }

@@ -251,6 +251,17 @@ std::vector<PayloadBounds::Bounds> BoundsOf(const std::vector<PayloadRef>& paylo
   return bounds;
 }
 
+// The live bytes are sums of what the words of other tables say, which may be anything.
+Status CheckLive(const Pool& pool, const std::vector<PayloadRef>& payload) {
+  for (const PayloadRef& p : payload) {
+    CHECK(p.extent != nullptr);
+    if (p.live_bytes <= PayloadMeta::MostLiveBytes(p.extent->size())) continue;
+    return Status::Corruption(pool.path(), "tables refer to more bytes than the extent at offset " +
+                                               std::to_string(p.extent->offset()) + " has");
+  }
+  return Status::OK();
+}
+
 void SetSequences(const PMTableBuilder::Summary& summary, TableHeader* header) {
   CHECK(summary.min_sequence <= summary.max_sequence && summary.max_sequence <= kMaxSequence);
   CHECK_LE(summary.ranges_applied, kMaxSequence);
@@ -278,6 +289,8 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
     start += nodes;
   }
   CHECK_EQ(start, t->inner_.size());
+  Status s = CheckLive(*pool_, summary.payload);
+  if (!s.ok()) return s;
   const std::string meta_block = MetaBlock(summary.payload);
   t->payload_bytes_ = live_bytes_;
   TableHeader& h = t->header_;
@@ -315,7 +328,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
   t->payload_ = std::move(summary.payload);
   t->payload_bounds_.Set(BoundsOf(t->payload_));
-  Status s = t->LoadKeyRange(false);
+  s = t->LoadKeyRange(false);
   if (!s.ok()) return s;
   if (filter_ != nullptr && entries_ >= capacity_ - capacity_ / 4) {
     t->SetFilter(std::move(filter_));

@@ -37,8 +37,11 @@ struct PayloadMeta {
   // Whether this may stand behind what ends at `from`.
   bool Fits(PmRef from) const {
     return (kind == ExtentKind::kLog || kind == ExtentKind::kSettled) && offset >= from && size > 0 &&
-           payload_bytes <= size;
+           payload_bytes <= size && live_bytes <= MostLiveBytes(size);
   }
+
+  // Sizes in words are rounded up, by far less than this. So no sum of live bytes overflows, whatever tables say.
+  static uint64_t MostLiveBytes(uint64_t size) { return 2 * size; }
 };
 
 struct TableMeta {

@@ -177,7 +177,7 @@ class MergingIterator final : public InternalIterator {
       source->Seek(key, sequence);  // the first version that is not before the pivot; maybe the same once more
       if (!source->status().ok()) continue;
       if (forward) {
-        if (source->Valid() && !IsAfter(source->record(), key, sequence)) source->Next();
+        while (source->Valid() && !IsAfter(source->record(), key, sequence)) source->Next();
         continue;
       }
       if (source->Valid()) {
@@ -185,7 +185,8 @@ class MergingIterator final : public InternalIterator {
       } else {
         source->SeekToLast();
       }
-      // A memtable may have grown since the Seek, by versions between the pivot and where it stood.
+      // A memtable may have grown since the Seek, by versions between the pivot and where it stood. Here and above, a
+      // table that damage has put out of order may stand anywhere.
       while (source->Valid() && !IsBefore(source->record(), key, sequence)) source->Prev();
     }
     Arrange(forward);

@@ -14,7 +14,7 @@ void Operands::Clear() {
   copies_.clear();
   has_base_ = false;
   newest_first_ = false;
-  last_sequence_ = 0;
+  last_sequence_ = kNoSequence;
 }
 
 // A record of a table file goes with the next move of its source; its begin is null.
@@ -32,9 +32,9 @@ void Operands::SetBase(const RecordView& record) {
 
 // Among versions of one sequence an operand comes before a value or tombstone, by the order of tags. So the result that
 // an operand was folded into comes right behind the operand.
+// Sequences are a medium's: where damage has put them in another order, the value may be wrong.
 bool Operands::AddOlder(const RecordView& record) {
   DCHECK(operands_.empty() || newest_first_);
-  DCHECK(last_sequence_ == 0 || record.sequence() <= last_sequence_);
   const bool again = last_sequence_ == record.sequence();
   last_sequence_ = record.sequence();
   newest_first_ = true;
@@ -42,8 +42,7 @@ bool Operands::AddOlder(const RecordView& record) {
     if (!again) operands_.push_back(Kept(record));
     return true;
   }
-  DCHECK(!again || !operands_.empty());
-  if (again) operands_.pop_back();
+  if (again && !operands_.empty()) operands_.pop_back();
   SetBase(record);
   return false;
 }
@@ -51,7 +50,7 @@ bool Operands::AddOlder(const RecordView& record) {
 // Upward the order is the other one: the value or tombstone comes first, and the operand that it was made of is left
 // out.
 void Operands::AddNewer(const RecordView& record) {
-  DCHECK(!newest_first_ && last_sequence_ <= record.sequence());
+  DCHECK(!newest_first_);
   const bool again = last_sequence_ == record.sequence();
   last_sequence_ = record.sequence();
   if (record.type() == kTypeMerge) {

@@ -56,6 +56,8 @@ class Operands {
   bool FoldPartially(const MergeOperator& merge_operator, const Slice& key, std::string* operand);
 
  private:
+  static constexpr uint64_t kNoSequence = UINT64_MAX;  // no record's: tags have 56 bits for theirs
+
   Slice Kept(const RecordView& record);
   void SetBase(const RecordView& record);
   void OldestFirst();
@@ -65,8 +67,8 @@ class Operands {
   std::deque<std::string> copies_;  // of bytes that would not stay
   Slice base_;
   bool has_base_ = false;
-  bool newest_first_ = false;   // the order of operands_
-  uint64_t last_sequence_ = 0;  // of the version added last
+  bool newest_first_ = false;             // the order of operands_
+  uint64_t last_sequence_ = kNoSequence;  // of the version added last
 };
 
 }  // namespace miodb

@@ -8,13 +8,16 @@
 
 namespace miodb {
 
-// A walk that leaves a stretch is nearly always in one of the next.
+// A walk that leaves a stretch is nearly always in one of the next. A key on the other side of it, which only damage
+// brings, is searched for.
 size_t RangeCover::CountBounds(size_t i, const Slice& key, Walk walk) const {
   constexpr size_t kNear = 4;
   const RangeSet& set = *sets_[i];
   size_t at = places_[i];
   DCHECK_LE(at, set.bounds());
-  if (known_ && walk == walk_) {
+  const bool goes_on =
+      walk == Walk::kForward ? at == 0 || !set.IsBefore(key, at - 1) : at == set.bounds() || set.IsBefore(key, at);
+  if (known_ && walk == walk_ && goes_on) {
     const size_t steps = std::min(kNear, walk == Walk::kForward ? set.bounds() - at : at);
     for (size_t step = 0; step < steps; step++) {
       if (walk == Walk::kForward ? set.IsBefore(key, at) : !set.IsBefore(key, at - 1)) return at;

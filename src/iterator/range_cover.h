@@ -33,7 +33,7 @@ class RangeCover {
   void Jump() { known_ = false; }
 
   // The newest deletion of the key that the read sees; 0: none. The key is none that the walk has passed, since it last
-  // jumped or turned.
+  // jumped or turned: for one that damage has put there the answer may be wrong.
   uint64_t NewestOf(const Slice& key, Walk walk) {
     const bool same = known_ && walk == walk_ &&
                       (walk == Walk::kForward ? end_.set == nullptr || end_.set->IsBefore(key, end_.number)

@@ -224,6 +224,59 @@ TEST(MergeTest, ATableOutOfOrderIsDamage) {
   }
 }
 
+// The checksums of the leaf are right, and its entries tell of other records than it refers to.
+TEST(MergeTest, EntriesThatDoNotFitTheirRecordsAreDamageOrHarmless) {
+  int damaged = 0;
+  for (uint64_t seed : Seeds(ByScale(100, 500, 20000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    MergeShape shape;
+    shape.keys = KeyShapes()[random.Uniform(KeyShapes().size())];
+    shape.inputs = 3;
+    shape.snapshots = random.Uniform(3);
+    MergeWorld world(shape, seed);
+    MergeRequest request = world.Request();
+    request.rewrite_all = true;
+    request.copies = random.OneIn(2);
+    request.settle_limit = request.copies ? random.Skewed(12) : 0;
+    const std::vector<TableRef> tables = world.InputTables();
+    for (uint64_t n = 1 + random.Uniform(2); n > 0; n--) {
+      const TableRef& victim = tables[random.Uniform(tables.size())];
+      auto* const leaf = reinterpret_cast<LeafNode*>(victim->index()->data() + sizeof(TableHeader));
+      const auto any = [&] { return random.Uniform(static_cast<uint64_t>(victim->LeafEntries(0))); };
+      switch (random.Uniform(6)) {
+        case 0:
+          std::swap(leaf->word[any()], leaf->word[any()]);
+          break;
+        case 1:
+          std::swap(leaf->head[any()], leaf->head[any()]);
+          break;
+        case 2:
+          leaf->word[any()] = leaf->word[any()];
+          break;
+        case 3:
+          leaf->word[any()] ^= uint64_t{1} << random.Uniform(64);
+          break;
+        case 4:
+          leaf->header.prefix_size = static_cast<uint8_t>(random.Uniform(kMaxNodePrefix + 1));
+          break;
+        default:
+          leaf->header.suffix_size = static_cast<uint8_t>(random.Uniform(kHeadSize + 1));
+      }
+      SealFirst(leaf);
+    }
+    const uint64_t before = world.pool()->used_bytes();
+    {
+      MergeResult result;
+      const Status s = MergeRuns(request, &result);
+      EXPECT_TRUE(s.ok() || s.IsCorruption()) << s.ToString();
+      if (!s.ok()) damaged++;
+    }
+    EXPECT_EQ(before, world.pool()->used_bytes());
+  }
+  EXPECT_GT(damaged, 0);
+}
+
 TEST(MergeTest, AnEntryThatExpiresInATableThatSaysNothingOfItIsDamage) {
   MergeWorld world(MergeShape(), 1);
   MergeRequest request = world.Request();

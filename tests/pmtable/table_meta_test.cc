@@ -20,7 +20,7 @@ TableMeta AnyMeta(Random* random) {
     p.size = (1 + random->Skewed(28)) * kExtentUnit;
     p.kind = random->OneIn(2) ? ExtentKind::kLog : ExtentKind::kSettled;
     p.payload_bytes = random->Uniform(p.size + 1);
-    p.live_bytes = random->Skewed(45);
+    p.live_bytes = random->Uniform(2 * p.size + 1);
     end = p.offset + p.size;
   }
   return meta;
