@@ -44,7 +44,9 @@ bool SpaceClaims::ClaimPayload(const std::vector<PayloadMeta>& payload, const st
   for (const PayloadMeta& p : payload) {
     const auto [at, fresh] = payload_.emplace(p.offset, p);
     if (fresh) {
-      good = Claim(p.offset, p.size, "payload of " + owner, report) && good;
+      const bool claimed = Claim(p.offset, p.size, "payload of " + owner, report);
+      if (!claimed) payload_.erase(at);  // nobody finds bytes there
+      good = claimed && good;
       continue;
     }
     // Live bytes are each table's own; the extent's place, kind and size are the same for all.
