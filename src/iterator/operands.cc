@@ -51,6 +51,7 @@ bool Operands::AddOlder(const RecordView& record) {
 // out.
 void Operands::AddNewer(const RecordView& record) {
   DCHECK(!newest_first_);
+  DCHECK(record.sequence() != kNoSequence);
   const bool again = last_sequence_ == record.sequence();
   last_sequence_ = record.sequence();
   if (record.type() == kTypeMerge) {
