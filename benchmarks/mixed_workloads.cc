@@ -76,8 +76,8 @@ bool DeleteCopies(ThreadState* thread, uint64_t number) {
   return true;
 }
 
-// Reads the copies under one cursor, which shows one state of the store. All copies have to be there and alike, or no
-// copy is there.
+// Reads the copies under one cursor, which shows one state of the store. Either every copy exists and they are alike,
+// or no copy exists.
 bool VerifyCopies(ThreadState* thread, uint64_t number) {
   thread->AwaitRead(1);
   const std::unique_ptr<Cursor> cursor = thread->session->NewCursor();

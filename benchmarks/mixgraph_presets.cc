@@ -51,7 +51,7 @@ const Preset* Find(const std::string& name) {
   return nullptr;
 }
 
-// Whether any of the flags is set, which then stands for all of them.
+// Whether the user has set any of the flags: then the preset changes no flag of this group.
 template <typename... Names>
 bool AnySet(const FlagSet& flags, Names... names) {
   return (flags.IsSet(names) || ...);

@@ -2,7 +2,8 @@
 // it was when the trace began.
 //
 // When. A call is made no earlier than (its time - the time of the trace's begin) / fast_forward after the replay
-// began, and late calls at once: none is left out. Or all of them are made as fast as the database takes them.
+// began, and late calls at once: none is left out. Without pacing the replay makes calls as fast as the database takes
+// them.
 //
 // Order. With one worker strictly that of the trace. With several, calls with the same first key go to the same worker
 // in their order, and a write to several keys waits for all calls before it and holds up those behind it. So the

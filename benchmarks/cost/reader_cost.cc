@@ -6,7 +6,8 @@
 //                                                of so many bytes (1000), opens readers of it, removes it
 //
 // Readers are opened while the writer has the database open: right behind its last put, and after WaitForIdle. Each is
-// a process of its own. Private memory is what the kernel says that no other process has: the pool is not in it.
+// a process of its own. Private memory, as the kernel counts it, belongs to this process alone: the pool does not
+// count.
 
 #include <sys/wait.h>
 #include <unistd.h>

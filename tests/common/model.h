@@ -33,7 +33,7 @@ class Model {
   void Delete(const std::string& key) { Add(key, std::nullopt); }
   // As NewStringAppendOperator(",") merges.
   void Merge(const std::string& key, const std::string& operand);
-  // All keys from begin up to end, which is not one of them.
+  // Deletes the keys from begin up to end, without end.
   void DeleteRange(const std::string& begin, const std::string& end);
   void Apply(const WriteBatch& batch);
 

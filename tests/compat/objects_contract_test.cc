@@ -334,7 +334,7 @@ bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// Notes what is asked of it, and refuses what it is told to.
+// Notes the calls, and refuses the calls that the test names.
 class WatchingEnv : public leveldb::EnvWrapper {
  public:
   WatchingEnv() : EnvWrapper(leveldb::Env::Default()) {}

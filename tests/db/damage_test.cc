@@ -115,7 +115,7 @@ class DamageTest : public DbTestBase {
         << "a scan ends silently before " << next->first;
   }
 
-  // What is damaged for one key is so for no other, and for MultiGet what it is for Get.
+  // Damage of one key's record does not show in other keys, and MultiGet answers as Get does.
   void CheckManyAsGets(const ReadOptions& options) {
     std::vector<Slice> keys;
     for (const auto& [key, all] : written_) keys.emplace_back(key);

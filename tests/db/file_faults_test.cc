@@ -594,8 +594,8 @@ TEST(GivenBackFaultsTest, WhatCannotBeHadAgainIsNoSpaceAndTheRestIsUsed) {
   EXPECT_EQ('s', stored->data()[stored->size() - 1]);
 }
 
-// A hole that cannot be filled is no room: what has storage is kept for whom it is kept. Behind it lies what has
-// storage, and that is not counted twice.
+// A hole that cannot be filled is no room: what has storage is kept for whom it is kept. Space with storage lies behind
+// it, and is not counted twice.
 TEST_F(FullFileSystemTest, HolesThatCannotBeFilledAreNoRoom) {
   constexpr uint64_t kMiB = 1024 * kKiB;
   Mount(40 * kMiB);

@@ -1,4 +1,4 @@
-// The folder of log files: whose it is, that it is found where it was, and that another one is never taken for it.
+// The folder of log files: its owner, finding it in its place, and never taking another folder for it.
 
 #include <gtest/gtest.h>
 

@@ -28,7 +28,8 @@ constexpr size_t kMaxKey = 16 * kMiB;
 
 constexpr size_t kSizes[] = {0, 1, 64 * kKiB - 1, 64 * kKiB, 64 * kKiB + 1, kMiB, kMaxKey};
 
-// Keys of sizes up to this one. Those of one size are like each other up to the last byte; some are like no other.
+// Keys of sizes up to this one. Keys of the same size mostly differ in the last byte alone; a few differ from the
+// start.
 std::vector<std::string> MakeKeys(size_t most) {
   std::vector<std::string> keys;
   Random random(1);

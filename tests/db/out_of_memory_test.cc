@@ -143,7 +143,7 @@ class OutOfMemoryTest : public DbTestBase {
     return false;
   }
 
-  // What a write that was or was not acknowledged leaves as possible values; "" is none.
+  // Notes the values that are possible after a write, acknowledged or not; "" stands for no value.
   void Note(bool ok, const std::string& key, const std::string& value) {
     std::set<std::string>& allowed = allowed_.try_emplace(key, std::set<std::string>{""}).first->second;
     if (ok) allowed.clear();

@@ -95,7 +95,7 @@ class Writer {
   }
 
  private:
-  // All that was acknowledged is there, and no more than the one that was under way.
+  // Every acknowledged write is there, and at most the write under way besides.
   uint64_t LastNumber(DB* db) {
     std::string value;
     const Status s = db->Get(ReadOptions(), kCounter, &value);

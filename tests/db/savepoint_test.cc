@@ -71,7 +71,7 @@ class SavepointTest : public ModelTestBase {
     }
   }
 
-  // Many savepoints of a database that is written to, some of them dropped, all of them looked at.
+  // Makes many savepoints beside writes, drops some, and reads every savepoint.
   void CheckAtRandom(uint64_t seed, int rounds) {
     Random random(seed);
     Model model(BytewiseComparator());

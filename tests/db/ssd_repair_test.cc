@@ -27,7 +27,7 @@ class SsdRepairTest : public SsdTestBase {
 
   void Make() { MakeOf(kCount); }
 
-  // How many keys are not as expected; all of these must be missing, not wrong.
+  // Counts the keys without their expected value; such keys must be missing, not wrong.
   uint64_t CountLost() {
     uint64_t lost = 0;
     for (uint64_t i = 0; i < kCount; i++) {

@@ -132,7 +132,7 @@ class Model {
 using Models = std::array<Model, kWriters>;
 using States = std::array<State, kWriters>;
 
-// Makes updates until there are so many of them, or one fails.
+// Makes updates up to number `last`, or until an update fails.
 void WriteUpTo(uint64_t last, DB* db, size_t writer, Progress* progress) {
   for (uint64_t i = progress->told[writer]; i < last; i++) {
     const Update update(writer, i);

@@ -29,7 +29,7 @@ class LogHoleTest : public testing::TestWithParam<bool> {
 
   static bool is_volatile() { return GetParam(); }
 
-  // Without threads, so that nothing is flushed and the log is all there is.
+  // Opens without threads, so that nothing is flushed and the log holds everything.
   void Open() {
     db_.reset();
     DBImpl::Hooks hooks;

@@ -202,7 +202,7 @@ void PowerLossTest::Check(const LossyFiles::Image& image, int depth, const Write
     files.set_crash_point([&] { Crash(&files, depth, writes, range, random); });
   }
   Options options = options_;
-  // Where the log was need not be where it is to be.
+  // The log mode may change between opens.
   if (random->OneIn(4) && !GetParam().is_volatile) options.log_mode = kLogPmem;
   std::unique_ptr<DBImpl> db;
   const Status s = Open(options, &db);

@@ -175,7 +175,7 @@ TEST_F(InterruptedGetTest, ShowsNothingOfADeletedRangeThatIsOnItsWay) {
   Interrupt(before, during, {"old"});
 }
 
-// A thread that has no slot knows of nothing that is published.
+// A thread without a slot does not know up to which sequence writes are published.
 TEST_F(PublishedTest, EveryThreadFindsWhatIsThere) {
   constexpr int kThreads = 160;
   Open();

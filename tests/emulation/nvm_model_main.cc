@@ -64,8 +64,8 @@ double AddedNanos(const char* memory, uint64_t units, NvmModel* model, uint64_t 
   return Median(std::move(added));
 }
 
-// Nanoseconds that reading a unit takes whose page the device has to fetch. They are so many that what this machine
-// takes is none of them.
+// Nanoseconds that reading a unit takes whose page the device has to fetch. The misses are so many that the machine's
+// own time does not count.
 double MissNanos(const char* memory, NvmModel* model, uint64_t stride) {
   constexpr uint64_t kMisses = 20;
   constexpr int kMissRounds = 51;

@@ -36,8 +36,8 @@ std::string FailedCall();
 // How many calls of this name there were since the last ArmCallFault, failed or not.
 uint64_t CallsOf(const std::string& name);
 
-// From now on file systems are what this makes of the kernel's answers; null: what they are. While there is one, it is
-// not changed by another thread.
+// From now on file systems are what this makes of the kernel's answers; null: what they are. A second thread must not
+// change it meanwhile.
 void PretendFileSystems(const std::function<void(struct statfs*)>& change);
 
 // Is told of the calls that decide what a loss of power leaves of files (lossy_files.h).

@@ -71,7 +71,7 @@ TEST(IndexWordTest, SizesOfOperandsAreExactBelow4KiBAndRoundUpByLessThanOneIn64)
   }
 }
 
-// Words of tables that know no kinds mean what they meant: a tombstone of any size that it can have is one.
+// Index words of older tables keep their meaning: a tombstone of any possible size reads as a tombstone.
 TEST(IndexWordTest, TheLongestTombstoneIsOne) {
   const IndexWord word(0, kTypeDeletion, RecordSize(kMaxKeySize, 0));
   EXPECT_EQ(kTypeDeletion, word.type());

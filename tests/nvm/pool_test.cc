@@ -242,7 +242,7 @@ TEST_F(PoolTest, GrowsAheadOfNeedByWhatIsInUse) {
 
 class GivenBackTest : public PoolTest {
  protected:
-  // Of the file, which has no name of its own before Publish.
+  // Bytes of storage of the file, whose name is temporary before Publish.
   uint64_t Stored() const {
     struct stat st;
     EXPECT_EQ(0, stat(pool_->regions().first().path().c_str(), &st));

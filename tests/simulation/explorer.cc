@@ -145,7 +145,7 @@ Status Explorer::Open(int depth, std::unique_ptr<DBImpl>* db) {
   hooks.memory = media_[depth]->memory();
   hooks.wall_micros = &NextDate;
   Options options = options_;
-  // Some recoveries are asked for fewer levels than there are, which is an edit of its own.
+  // Some recoveries use fewer levels than the database has, which takes an edit of its own.
   if (depth > 0 && random_state_[depth] % kFewLevelsOneIn == 0) options.num_levels = 2;
   return DBImpl::Open(options, kDatabaseName, hooks, db);
 }
@@ -234,7 +234,7 @@ void Explorer::MakeOrDropFamily() {
   if (!s.ok() && !s.IsNoSpace()) Fail("column family: " + s.ToString());
 }
 
-// What is in a savepoint survives as the savepoint does, so all that was written before it is promised.
+// Writes in a savepoint survive with the savepoint, so every write before it is promised.
 void Explorer::MakeOrDropSavepoint(uint32_t number) {
   const std::string name = std::to_string(number);
   const bool was_there = oracle_->HasSavepoint(name);

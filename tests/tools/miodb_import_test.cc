@@ -96,7 +96,7 @@ TEST_F(MiodbImportTest, AWrongLineIsNamedAndMakesNothing) {
   EXPECT_EQ(2, Run(miodb_ + "import " + target() + " " + Inside("lines")));
   EXPECT_NE(std::string::npos, err_.find("lines, line 3: there is no value")) << err_;
   ExpectNothingMade();
-  // What is there is left as it is, and what an import that was killed has left is named.
+  // Existing files stay unchanged, and the message names the rest of an import that was killed.
   std::filesystem::create_directory(target());
   std::ofstream(target() + "/precious") << "x";
   EXPECT_EQ(2, Run(miodb_ + "import " + target() + " " + Inside("lines")));

@@ -208,7 +208,7 @@ TEST_F(WorkloadLoopTest, FiguresAreDrawn) {
   EXPECT_EQ(1, RunProgram(plot + " --input_dir=" + *dir_ / "keys").code);
 }
 
-// What db_bench writes with --intervalfile can be drawn as it is, and what is no such file is refused.
+// The tool draws the file of db_bench --intervalfile directly, and refuses other files.
 TEST_F(WorkloadLoopTest, LatenciesOverTimeAreDrawn) {
   const TestDir dir;
   const std::string intervals = dir / "mix.csv";

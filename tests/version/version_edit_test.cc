@@ -64,7 +64,7 @@ TEST(VersionEditTest, RoundTrips) {
   }
 }
 
-// They would make edits as long as they are, and a snapshot of all of them as long as all together.
+// Such keys would make edits as long as the keys, and a snapshot as long as all keys together.
 TEST(VersionEditTest, LongKeysOfFilesAreLeftOut) {
   VersionEdit edit, decoded;
   const auto add = [&](uint64_t number, size_t smallest_bytes, size_t largest_bytes) {

@@ -181,7 +181,7 @@ TEST_F(ClientTest, UpdatesKeepTheOtherFields) {
     }
     EXPECT_TRUE(right.empty());
   }
-  // 5000 updates of one of 2000 fields leave about e^-2.5 of them as they were.
+  // 5000 After 5000 updates of a random field among 2000 fields about e^-2.5 of the fields are unchanged.
   EXPECT_NEAR(changed_fields, 1836, 75);
 }
 

@@ -7,8 +7,8 @@
                                             that are hollow or open with an empty word
   tools/checks/check_house.py --self-test   prove on a small made-up tree that each figure is counted, and can fail
 
-The figures are of the engine: src, pmtable, compaction; those of options also of the programs, those of English also of
-include/miodb. Text is counted, not what a compiler sees: a statement of a class is a function if it has parentheses
+The figures are of the engine: src, pmtable, compaction; those of options also of the programs, those of English of all
+C++ files. Text is counted, not what a compiler sees: a statement of a class is a function if it has parentheses
 besides those of annotations, template arguments and initial values.
 
 English is counted in the sentences of lines that are nothing but a // comment. A sentence with an empty opening begins
@@ -24,6 +24,12 @@ import tempfile
 from tree import tree_files
 
 ENGINE = ('src/', 'pmtable/', 'compaction/')
+WRITTEN = {  # figure of English -> folders
+    'include/miodb': ('include/miodb/',),
+    'engine': ENGINE,
+    'programs': ('benchmarks/', 'ycsbc/', 'tools/', 'examples/', 'bindings/'),
+    'tests': ('tests/',),
+}
 ASSERTED = {  # figure -> folders
     'core': ('pmtable/', 'compaction/', 'src/nvm/', 'src/version/'),
     'elsewhere': ENGINE,
@@ -203,26 +209,26 @@ def percent(part, whole):
 def measure(root, report=None):
     """Figure -> value."""
     asserted = {figure: [0, 0] for figure in ASSERTED}
-    english = {'include/miodb': [0, 0, 0], 'engine': [0, 0, 0]}  # sentences, empty openings, hollow ones
+    english = {figure: [0, 0, 0] for figure in WRITTEN}  # sentences, empty openings, hollow ones
     result = {'DBImpl: members': 0, 'DBImpl: functions': 0, 'DBImpl: members under its mutex': 0,
               'DBImpl: booleans': 0}
     most_members = most_functions = code = 0
     longest_function, longest_file = (0, ''), (0, '')
     paths = tree_files(root, ('.cc', '.h'))
     for path in paths:
-        is_public = path.startswith('include/miodb/')
-        if not (path.startswith(ENGINE) or is_public):
+        written = next((figure for figure, folders in WRITTEN.items() if path.startswith(folders)), None)
+        if written is None:
             continue
         with open(os.path.join(root, path), encoding='utf-8') as file:
             text = file.read()
         lines = text.splitlines()
-        counts = english['include/miodb' if is_public else 'engine']
+        counts = english[written]
         for first, words in sentences(text):
             empty, hollow = has_empty_opening(words), is_hollow(words)
             counts[0], counts[1], counts[2] = counts[0] + 1, counts[1] + empty, counts[2] + hollow
             if report is not None and (empty or hollow):
                 report.append('%s: %s:%d: %s' % ('hollow' if hollow else 'empty', path, first, ' '.join(words)))
-        if is_public:
+        if not path.startswith(ENGINE):
             continue
         plain = strip(text)
         code += filled_lines(plain)
@@ -310,14 +316,17 @@ class DBImpl final : public DB {
         'src/c_api/types.h': 'lazy_copy_limit\n',
         'include/miodb/options.h': '// An option.\nint lazy_copy_limit;\n',
         'include/miodb/c.h': '/* A call\n\n   of two lines. */\nint F(int /* a */);\nint G(void);  // That.\n',
-        'benchmarks/common/flags.cc': 'lazy_copy_limit = compaction_readahead_size_of;\n',
+        'benchmarks/common/flags.cc': '// Flags are bound here.\n\n// Those of all programs.\n'
+                                      'lazy_copy_limit = compaction_readahead_size_of;\n',
+        'tests/a_test.cc': '// What is there is what was there, as it was when it was made.\n',
     }
     expected = {'DBImpl: members': 4, 'DBImpl: functions': 3, 'DBImpl: members under its mutex': 2,
                 'DBImpl: booleans': 1, 'any other class: members': 2, 'headers that db_impl.h pulls in': 2,
                 'files of an option: lazy_copy_limit': 2, 'files of an option: compaction_readahead_size': 0,
                 'longest function': 5, 'assertions per 100 functions: core': 100,
                 'empty openings in percent: include/miodb': 75, 'hollow sentences: include/miodb': 1,
-                'empty openings in percent: engine': 100, 'hollow sentences: engine': 0}
+                'empty openings in percent: engine': 100, 'hollow sentences: engine': 0,
+                'empty openings in percent: programs': 50, 'hollow sentences: tests': 1}
     with tempfile.TemporaryDirectory() as root:
         for path, text in files.items():
             os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)

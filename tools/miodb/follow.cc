@@ -107,8 +107,8 @@ class Follower {
     return s;
   }
 
-  // Makes the families that the copy lacks, up to this id. One that the source has no more has no name; it is dropped
-  // again in what follows.
+  // Makes the families that the copy lacks, up to this id. A family that the source has dropped gets no name, and later
+  // updates drop it again.
   Status MakeFamilies(uint32_t last) {
     if (last < next_family_) return Status::OK();
     std::string next;

@@ -31,7 +31,7 @@ std::string Unfinished(std::string path) {
   return path + ".unfinished";
 }
 
-// The name of what was made is durable with the folder that has it.
+// Makes the new name durable: syncs the folder that has it.
 void SyncParent(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const int descriptor = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

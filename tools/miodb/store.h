@@ -25,7 +25,7 @@ class OpenOptions {
   // wrong with that, or nothing.
   std::string Make(const std::string& directory, Options* options) const;
 
-  // Opens it, or a reader of it. null: it could not be, which was said.
+  // Opens the database, or a reader of the database. null: the open failed and the message was printed.
   std::unique_ptr<DB> Open(const Call& call, const std::string& directory) const;
   std::unique_ptr<DB> OpenReader(const Call& call, const std::string& directory) const;
 

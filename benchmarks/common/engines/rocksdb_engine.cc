@@ -214,7 +214,7 @@ class RocksDbEngine final : public Engine {
   uint64_t Comparisons() const override { return counter_.calls(); }
 
  private:
-  // All that are asked for; those that are not there are made.
+  // Opens the families of the configuration, and makes missing families.
   Outcome OpenFamilies() {
     rocksdb::DBOptions options(MakeOptions());
     options.create_missing_column_families = true;

@@ -122,7 +122,7 @@ TEST_F(HistoryTest, RefusesAHole) {
 }
 
 TEST_F(HistoryTest, RefusesHalfOfABatch) {
-  // One of the units of an operation under way is there, the other is not.
+  // Of the two units of an operation under way only the first shows.
   const uint64_t last = Find(0, 1, [this](const std::vector<uint32_t>& units) {
     return units.size() == 2 && ShowsIn(units[0], 1) && ShowsIn(units[1], 1);
   });

@@ -22,7 +22,7 @@ void StressWorker::Fail(const std::string& what) {
 
 bool StressWorker::Done() const { return failed_.load() || state_->stop.load(); }
 
-// What the unit has before is what its only writer knows to be there.
+// The unit's only writer knows the unit's version before the update.
 void StressWorker::AddUpdates(uint32_t unit, uint32_t version, WriteBatch* batch) const {
   const bool deletion = data_.IsDeletion(unit, version);
   const uint32_t before = state_->units[unit].committed.load();
