@@ -34,7 +34,7 @@ std::string Print(const WriteBatch& batch) {
   return s.ok() ? recorder.text : recorder.text + s.ToString();
 }
 
-// What a reader makes of these bytes, which have nothing behind them for a sanitizer to overlook.
+// The text that a reader makes of these bytes. Nothing lies behind them, so that a sanitizer sees each read beyond.
 std::string Read(const std::string& rep) {
   const std::unique_ptr<char[]> exact(new char[rep.size()]);
   std::memcpy(exact.get(), rep.data(), rep.size());
@@ -211,7 +211,7 @@ TEST(BatchReaderTest, DeletionsOfRangesHaveBothBounds) {
   EXPECT_TRUE(batch.Iterate(&recorder).IsNotSupportedError());
 }
 
-// What was written for LevelDB's interface must not leave a merge out by mistake.
+// A handler written for LevelDB's interface must not leave a merge out by mistake.
 TEST(WriteBatchTest, AHandlerThatKnowsNoMergesEndsIterateWithAnError) {
   WriteBatch batch;
   batch.Put("a", "1");

@@ -32,7 +32,7 @@ MixgraphConfig PrefixDist() {
   return config;
 }
 
-// What the command line makes of these words.
+// The configuration that the command line makes of these words.
 struct Parsed {
   Config config;
   FlagSet flags;

@@ -54,7 +54,7 @@ class ProgramTest : public test::ProgramTestBase {
   }
 };
 
-// What the programs of LevelDB, MioDB's prototype and RocksDB know, with a value each, in every way of writing.
+// Flags of the programs of LevelDB, MioDB's prototype and RocksDB, with a value each, in every way of writing.
 constexpr const char* kFlags[] = {
     // LevelDB and the prototype
     "--num=50", "--reads=10", "--threads=1", "--value_size=10", "--compression_ratio=0.5", "--histogram=1",
@@ -104,7 +104,7 @@ TEST_F(ProgramTest, PublishedFlagsAreAccepted) {
   }
   EXPECT_EQ(Call("--benchmarks=fillseq --fill_somehow=1"), 1);
   EXPECT_EQ(err_, "Invalid flag '--fill_somehow=1'\n");
-  // These need a database.
+  // The next flags need a database.
   ASSERT_EQ(Call("--benchmarks=fillseq"), 0) << err_;
   for (const std::string flag : {"--use_existing_db=1", "-use_existing_keys -use_existing_db", "-readonly"}) {
     EXPECT_EQ(Call("--benchmarks=readrandom " + flag), 0) << flag << "\n" << err_;

@@ -42,7 +42,7 @@ std::string Shown(const S& s) {
   return s.ToString();
 }
 
-// Both databases, and what is done to both.
+// The two databases, and the calls made to both.
 class Pair {
  public:
   Pair(uint64_t seed, Options ours, const TestDir& dir) : random_(seed) {
@@ -72,7 +72,7 @@ class Pair {
   std::string AnyKey() { return Key(random_.Uniform(kKeys)); }
   std::string AnyValue() { return std::string(random_.Skewed(7), static_cast<char>('a' + random_.Uniform(26))); }
 
-  // One update of two batches or transactions.
+  // Makes the same update in two batches or transactions.
   template <typename Ours, typename Theirs>
   void Update(Ours* ours, Theirs* theirs) {
     const std::string key = AnyKey(), value = AnyValue();

@@ -1,5 +1,5 @@
-// What tests beside RocksDB share, where that is installed: its merge operator, and moves of two iterators that have to
-// agree.
+// Helpers for tests beside RocksDB, where that is installed: its merge operator, and moves of two iterators that have
+// to agree.
 
 #ifndef MIODB_TESTS_BENCHMARKS_ROCKSDB_PEER_H_
 #define MIODB_TESTS_BENCHMARKS_ROCKSDB_PEER_H_
@@ -37,7 +37,7 @@ inline void ComparePosition(const Iterator& a, const rocksdb::Iterator& b) {
   ASSERT_EQ(b.value().ToString(), a.value().ToString()) << a.key().ToString();
 }
 
-// One move of both, to the same place.
+// Moves both iterators to the same place.
 template <typename AnyKey>
 void MoveBoth(Random* random, Iterator* a, rocksdb::Iterator* b, AnyKey any_key) {
   const uint64_t dice = random->Uniform(100);

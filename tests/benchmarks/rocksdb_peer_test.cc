@@ -1,5 +1,5 @@
-// One stream of random calls to this store and to RocksDB, where that is installed: every answer is the same. All kinds
-// of writes, batches, snapshots, gets of one and of many keys, iterators in both directions with bounds, flushes,
+// A stream of random calls goes to this store and to RocksDB, where that is installed: every answer is the same. All
+// kinds of writes, batches, snapshots, gets of one and of many keys, iterators in both directions with bounds, flushes,
 // compactions, reopens.
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ using bench::ReplayTrace;
 constexpr char kBench[] = "/usr/bin/db_bench";
 constexpr char kLdb[] = "/usr/bin/ldb";
 
-// What the command prints; fails the test if it does not exit with 0.
+// The output of the command; fails the test if the command does not exit with 0.
 std::string Output(const std::string& command) {
   const ProgramResult result = RunProgram(command);
   EXPECT_EQ(0, result.code) << command << "\n" << result.text;

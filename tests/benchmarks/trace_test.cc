@@ -107,7 +107,7 @@ TEST_F(TraceBenchmarkTest, AReplayThatTakesLongShowsHowFarItIs) {
   EXPECT_NE(err_.find(" s left"), std::string::npos) << err_;
 }
 
-// What each benchmark read, not what was read since the start.
+// The reads of each benchmark, not the reads since the start.
 TEST_F(TraceBenchmarkTest, ReadsOfTheMediumAreCountedByBenchmark) {
   config_.trace.trace_file = "";
   config_.num = 3000;

@@ -23,7 +23,7 @@ Status OpenDb(const Options& options, const std::string& path, std::unique_ptr<D
 // The number that a property holds; a failure of the test and 0 if there is none.
 uint64_t NumberProperty(DB* db, const std::string& property);
 
-// What an iterator over everything yields, "(a->1)(b->2)"; an error shows as "[status]".
+// The pairs of an iterator over everything, "(a->1)(b->2)"; an error shows as "[status]".
 std::string Forward(DB* db, const ReadOptions& options = ReadOptions());
 std::string Backward(DB* db, const ReadOptions& options = ReadOptions());  // in forward order, too
 
@@ -42,7 +42,7 @@ class DbTestBase : public testing::Test {
   void Put(const std::string& key, const std::string& value) { EXPECT_OK(db_->Put(WriteOptions(), key, value)); }
   void Delete(const std::string& key) { EXPECT_OK(db_->Delete(WriteOptions(), key)); }
 
-  // The value, kNotFound, or the text of the error. Both forms of Get must agree.
+  // The value, kNotFound, or the text of the error. The two forms of Get must agree.
   std::string Get(const std::string& key, const Snapshot* snapshot = nullptr);
 
   // Moves everything into the repository.

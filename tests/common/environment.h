@@ -1,4 +1,4 @@
-// What the environment asks of the tests: how long to run and which seed to repeat.
+// Settings of tests in environment variables: how long to run and which seed to repeat.
 //
 //   MIODB_TEST_SCALE   quick (the default), ci or heavy
 //   MIODB_TEST_SEED    one seed instead of the fixed list

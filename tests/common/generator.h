@@ -30,10 +30,10 @@ class KeySpace {
   // The key of number i. Different numbers may give the same key. REQUIRES: i < count().
   std::string Key(uint64_t i) const;
 
-  // One of the keys.
+  // A random key of the set.
   std::string Any(Random* random) const { return Key(random->Uniform(count_)); }
 
-  // One of the keys or something near it that may lie between two of them: what to look for.
+  // A random key, or something near it that may lie between two keys: a target for searches.
   std::string Near(Random* random) const;
 
  private:

@@ -46,7 +46,7 @@ class Model {
     std::string key;  // as it was written: an equal key may have had other bytes before
     std::optional<std::string> value;
   };
-  // Of every key all versions, the oldest first. Nothing is ever taken out.
+  // All versions of every key, the oldest first. Nothing is ever taken out.
   using Versions = std::map<std::string, std::deque<Version>, Less>;
 
   void Add(const std::string& key, std::optional<std::string> value);
@@ -95,7 +95,7 @@ class Model::State {
   uint64_t number_;
 };
 
-// What an Iterator with these bounds does over this state.
+// The model of an Iterator with these bounds over this state.
 class ModelCursor {
  public:
   ModelCursor(Model::State state, std::optional<std::string> lower, std::optional<std::string> upper);

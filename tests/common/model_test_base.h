@@ -47,7 +47,7 @@ class ModelTestBase : public SsdTestBase {
     return std::unique_ptr<DB>(db);
   }
 
-  // What a state has, as Forward shows it.
+  // The content of a state, as Forward shows it.
   static std::string Text(const Model::State& state) {
     std::string text;
     for (auto at = state.begin(); !(at == state.end()); ++at) text += "(" + at.key() + "->" + at.value() + ")";

@@ -35,7 +35,7 @@ inline ProgramResult RunProgram(const std::string& command) {
   return result;
 }
 
-// One of the programs in the top of the build folder.
+// Runs a program in the top of the build folder.
 inline ProgramResult RunTool(const std::string& command) { return RunProgram(BinaryDir() + "/" + command); }
 
 inline std::string FileContents(const std::string& path) {

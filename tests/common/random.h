@@ -1,5 +1,5 @@
-// The random numbers of tests: those of the workloads (benchmarks/common/random.h) and what tests draw besides. One
-// seed gives one sequence, on every machine; any seed is good. Not for secrets. One thread at a time.
+// The random numbers of tests: those of the workloads (benchmarks/common/random.h) and what tests draw besides. A seed
+// gives the same sequence on every machine; any seed is good. Not for secrets. For a single thread at a time.
 
 #ifndef MIODB_TESTS_COMMON_RANDOM_H_
 #define MIODB_TESTS_COMMON_RANDOM_H_

@@ -1,4 +1,4 @@
-// What tests of readers share.
+// The common base of tests of readers.
 
 #ifndef MIODB_TESTS_COMMON_READER_TEST_BASE_H_
 #define MIODB_TESTS_COMMON_READER_TEST_BASE_H_

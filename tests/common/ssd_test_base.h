@@ -43,7 +43,8 @@ class SsdTestBase : public DbTestBase {
     return files;
   }
 
-  // What repairs are tested on: every third key is overwritten after the first filling, every seventh deleted.
+  // Makes the database for tests of repairs: every third key is overwritten after the first filling, every seventh
+  // deleted.
   void MakeOf(uint64_t count) {
     Open();
     Fill(count, kValueBytes);
@@ -54,13 +55,13 @@ class SsdTestBase : public DbTestBase {
     Close();
   }
 
-  // What such a database has for key i.
+  // The value of key i in such a database.
   static std::string Expected(uint64_t i) {
     if (i % 7 == 0) return kNotFound;
     return FilledValue(i, kValueBytes, i % 3 == 0 ? 1 : 0);
   }
 
-  // What the last repair said of its losses.
+  // The losses that the last repair reported.
   std::string Lost() {
     std::string text;
     EXPECT_OK(ReadFileToString(Env::Default(), path_ + "/LOST", &text));

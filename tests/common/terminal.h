@@ -70,7 +70,8 @@ class Terminal {
     return false;
   }
 
-  // What is shown, until the program ends; its exit code, or 1000 and the signal that ended it. -1: after a minute.
+  // Reads the output until the program ends. Returns the exit code, or 1000 and the signal that ended it, or -1 after a
+  // minute.
   int Wait() {
     for (int tries = 0; tries < 600; tries++) {
       if (ReadSome(100)) continue;

@@ -1,4 +1,4 @@
-// What a merge copies, where it cuts tables, and what it does when space is short.
+// Copies of a merge, its cuts between tables, and merges when space is short.
 
 #include <gtest/gtest.h>
 

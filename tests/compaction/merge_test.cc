@@ -144,7 +144,7 @@ TEST(MergeTest, TablesThatOverlapNothingAreMovedAndNotRewritten) {
   EXPECT_TRUE(result.added.empty() && result.removed.empty());
   EXPECT_EQ(0u, result.entries_read);
   EXPECT_EQ(bytes, pool->persist().TotalBytes()) << "a move writes nothing";
-  // One table in the way of two makes one merge of three.
+  // A table in the way of two makes one merge of three.
   const TableRef bridge =
       maker.Make(SortedVersions(maker.order(), {{"a5", 5000, kTypeValue, "x"}, {"b5", 5001, kTypeValue, "y"}}));
   request.inputs.insert(request.inputs.begin(), {bridge});
@@ -299,7 +299,7 @@ TEST(MergeTest, DamageEndsItWithCorruption) {
     MergeWorld world(shape, seed);
     MergeRequest request = world.Request();
     request.rewrite_all = true;
-    // One bit of a leaf of one input.
+    // Changes a bit of a leaf of one input.
     const std::vector<TableRef> tables = world.InputTables();
     const TableRef& victim = tables[random.Uniform(tables.size())];
     const uint64_t bit = random.Uniform(victim->leaf_count() * sizeof(LeafNode) * 8);

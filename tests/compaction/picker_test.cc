@@ -16,7 +16,7 @@ namespace {
 
 class PickerTest : public testing::Test {
  protected:
-  // What is picked for these runs: "kind from->to: inputs", or "none".
+  // The job picked for these runs: "kind from->to: inputs", or "none".
   std::string Pick(const std::vector<std::vector<uint64_t>>& ids) {
     PickerInput input;
     input.version = MakeVersion(ids);

@@ -1,4 +1,4 @@
-// What the scheduler does with a database that is left alone: when it settles by itself, and when it gives that up.
+// The scheduler and a database that is left alone: when it settles by itself, and when it gives that up.
 
 #include "compaction/quiet.h"
 

@@ -16,7 +16,8 @@
 namespace miodb::test {
 namespace {
 
-// A tree of runs, of which the repository's has tables. What happens to it and to the scheduler, and what has to hold.
+// A tree of runs, of which the repository's has tables. A model of a database, the events for it and for the scheduler,
+// and the rules that have to hold.
 class World {
  public:
   World(uint64_t seed, int levels, int trigger)
@@ -113,7 +114,7 @@ class World {
     return std::all_of(levels_.begin(), levels_.end() - 1, [](const auto& level) { return level.empty(); });
   }
 
-  // One thing that threads of the background would do. False if there is nothing.
+  // Does a single step of background threads. False if there is nothing.
   bool Work() {
     space_varies_ = false;
     scheduler_.Check();
@@ -170,7 +171,7 @@ class World {
     return random_.OneIn(8) ? Outcome::kFailed : Outcome::kNoSpace;
   }
 
-  // One table for each run of the buffer, with as many entries as it has.
+  // A table for each run of the buffer, with as many entries as the run has.
   TableRef TableOf(uint64_t id) {
     TableRef& table = run_tables_[id];
     if (table != nullptr) return table;

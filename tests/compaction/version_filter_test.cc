@@ -94,8 +94,8 @@ VersionJudge::Life LifeOf(ValueType type) {
   return type == kTypeExpiringValue ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn;
 }
 
-// What a read at a sequence makes of the versions: operands from the newest on, then the base's number, or "older"
-// where something older decides.
+// The result of a read at a sequence: operands from the newest on, then the base's number, or "older" where something
+// older decides.
 std::string Read(const Versions& versions, uint64_t at, bool bottom) {
   std::string result;
   for (const Version& v : versions) {
@@ -181,7 +181,7 @@ TEST(VersionJudgeTest, NeverChangesARead) {
           Versions later(versions.begin(), middle);
           later.insert(later.end(), settled.begin(), settled.end());
           ExpectSameReads(versions, later, snapshots, true);
-          // Other keys may have something older in the range meanwhile, so the second step need not be at the bottom.
+          // Another key may have something older in the range meanwhile, so the second step need not be at the bottom.
           for (const bool bottom : {true, false}) {
             ExpectSameReads(versions, Judged(later, VersionFilter({}), bottom, once, true), {}, true);
           }

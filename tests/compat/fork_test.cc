@@ -1,5 +1,5 @@
-// What a child of fork() meets of the databases that its parent has open. LevelDB promises nothing here; bindings
-// delete their objects in children all the same.
+// A child of fork() and the databases that its parent has open. LevelDB promises nothing here; bindings delete their
+// objects in children all the same.
 
 #include <leveldb/filter_policy.h>
 #include <signal.h>

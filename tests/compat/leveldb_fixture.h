@@ -1,5 +1,5 @@
-// What the tests of LevelDB's contract share. They know LevelDB's headers and gtest, nothing of ours, because each of
-// them is also built with the real LevelDB.
+// The common base of tests of LevelDB's contract. They know LevelDB's headers and gtest, nothing of ours, because each
+// of them is also built with the real LevelDB.
 
 #ifndef MIODB_TESTS_COMPAT_LEVELDB_FIXTURE_H_
 #define MIODB_TESTS_COMPAT_LEVELDB_FIXTURE_H_

@@ -62,7 +62,8 @@ TEST_F(MiodbCTest, DatabasesShareResources) {
   EXPECT_GE(miodb_sharedresources_threads(shared), 3u);
   char* error = nullptr;
   leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
-  // What memtables take is counted with each chunk of the log, which is half of a memtable: more than one, and no seal.
+  // Memory of memtables is counted with each chunk of the log, which is half of a memtable: more than one chunk, and no
+  // seal.
   const std::string value(1000, 'v');
   for (int i = 0; i < 3000 && error == nullptr; i++) {
     const std::string key = "key" + std::to_string(i);

@@ -1,4 +1,4 @@
-// What a LevelDB program meets with this library and not with LevelDB.
+// Behaviour that a LevelDB program meets with this library and not with LevelDB.
 
 #include <leveldb/comparator.h>
 #include <leveldb/dumpfile.h>
@@ -9,7 +9,7 @@
 
 #include "tests/compat/leveldb_fixture.h"
 
-// What programs do to the namespace; it has to compile after the headers as well as before them.
+// Declarations that programs put into the namespace; they have to compile after the headers as well as before them.
 namespace leveldb {
 class DB;
 class Env;
@@ -90,7 +90,7 @@ TEST_F(OwnTest, ApproximateSizesCountWhatIsInMemory) {
   }
 }
 
-// Of more records than are looked at one by one, those that are stand for their neighbours.
+// If there are too many records to look at each, the records that are looked at stand for their neighbours.
 TEST_F(OwnTest, ApproximateSizesOfManyRecordsAreNotThoseOfTheMean) {
   options_.write_buffer_size = 64 << 20;
   Reopen();
@@ -107,7 +107,8 @@ TEST_F(OwnTest, ApproximateSizesOfManyRecordsAreNotThoseOfTheMean) {
   EXPECT_NEAR(static_cast<double>(sizes[0] + sizes[1]), static_cast<double>(sizes[2]), kRecords * 10.0);
 }
 
-// What a database on an Env in memory cannot do is said, and a database on disk of the same name is left alone.
+// A database on an Env in memory refuses the calls that it cannot do, and leaves a database on disk of the same name
+// alone.
 TEST_F(OwnTest, ADatabaseInMemoryHasItsLimits) {
   Put("a", "on disk");
   const std::unique_ptr<leveldb::Env> env(leveldb::NewMemEnv(leveldb::Env::Default()));

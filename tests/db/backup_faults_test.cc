@@ -93,14 +93,14 @@ TEST_F(BackupFaultsTest, DamagedGenerationsCanBeDeleted) {
   CheckAll({{1, "(a->1)"}});
   Make();
   CheckAll({{1, "(a->1)"}, {2, "(a->1)(b->2)"}});
-  // What a data file has lost is copied anew.
+  // Blocks that a data file has lost are copied anew.
   fs::resize_file(folder_ + "/data/000001", 10);
   Make();
   EXPECT_STATUS(Corruption, VerifyBackup(backup_, folder_, 1));
   EXPECT_OK(VerifyBackup(backup_, folder_, 3));
 }
 
-// What no record names has no hash to be told by: a table file of the right size that lies there is made anew.
+// A table file that no record names has no hash to compare with: even with the right size it is made anew.
 TEST_F(BackupFaultsTest, ATableFileThatWasLeftIsNotBelieved) {
   UseSsd();
   Open();

@@ -48,7 +48,7 @@ class BackupTest : public ModelTestBase {
     return RestoreBackup(OptionsOfCopy(copy_), backup_, folder_, generation, copy_);
   }
 
-  // What a generation has.
+  // The content of a generation.
   std::string Shows(uint64_t generation) {
     const Status s = Restore(generation);
     if (!s.ok()) return s.ToString();

@@ -149,8 +149,8 @@ TEST_F(BackupTest, HasFamiliesAndNoSavepoints) {
   EXPECT_TRUE(savepoints.empty());
 }
 
-// Of what was written since the last generation little more is copied: the log, its tables, and the record. Merges
-// would write indexes anew meanwhile.
+// Little more than the writes since the last generation is copied: the log, its tables, and the record. Merges would
+// write indexes anew meanwhile.
 TEST_F(BackupTest, CopiesWhatIsNew) {
   options_.pool_size = 512 * kMiB;
   options_.write_buffer_size = 4 * kMiB;
@@ -171,7 +171,7 @@ TEST_F(BackupTest, CopiesWhatIsNew) {
   }
 }
 
-// Of a data file that other generations have a part of, the rest becomes a hole.
+// If other generations have a part of a data file, the rest of the file becomes a hole.
 TEST_F(BackupTest, DeletingGivesSpaceBack) {
   Open();
   Fill(4000, 800);

@@ -45,7 +45,7 @@ class CheckpointTest : public ModelTestBase {
   using ModelTestBase::OpenCopy;
   std::unique_ptr<DB> OpenCopy() const { return OpenCopy(copy_); }
 
-  // What the checkpoint has, opened twice.
+  // The content of the checkpoint, opened twice.
   std::string Shows() {
     std::string forward;
     for (int opened = 0; opened < 2; opened++) {

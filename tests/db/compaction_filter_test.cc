@@ -186,7 +186,7 @@ TEST_F(CompactionFilterTest, TheSsdTierAsksWithItsLevels) {
   std::map<char, int> first_letters;
   const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) first_letters[it->value()[0]]++;
-  // What is in the pool yet lies in order there, so it was not copied.
+  // Records still in the pool lie in order there, so they were not copied.
   EXPECT_EQ(666, first_letters['k']);
   EXPECT_EQ(667, first_letters['x'] + first_letters['c']);
   EXPECT_LT(500, first_letters['x']);

@@ -1,6 +1,6 @@
 // Every bit of every structure of a small store, flipped one at a time; every 64-byte line zeroed; the file cut at
-// every line. Whatever is damaged: the store opens and every read is right or Corruption, or it does not open and says
-// why. And the checker agrees: what it calls undamaged reads right from end to end.
+// every line. With any damage the store opens and every read is right or Corruption, or it does not open and says why.
+// And the checker agrees: what it calls undamaged reads right from end to end.
 
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ class CorruptionTest : public DbTestBase {
     ASSERT_TRUE(two_levels_);
   }
 
-  // What a damaged pool is like. detected: the checker or the engine found something.
+  // Judges a damaged pool. detected: the checker or the engine found something.
   void Check(const std::string& bytes, bool* opened, bool* detected) {
     ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool()));
     bool clean = false;

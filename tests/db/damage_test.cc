@@ -72,7 +72,7 @@ class DamageTest : public DbTestBase {
       EXPECT_EQ(nullptr, db_);
       std::string after;
       ASSERT_OK(ReadFileToString(Env::Default(), pool(), &after));
-      // What an open finds torn in the header page, of which there are two copies, it makes whole before it goes on.
+      // If an open finds one of the two copies in the header page torn, it makes the copy whole before it goes on.
       const size_t header = std::min<size_t>(bytes.size(), kPoolHeaderSize);
       EXPECT_TRUE(after.size() == bytes.size() && after.substr(header) == bytes.substr(header))
           << "a failed open changed the pool";
@@ -300,13 +300,13 @@ TEST_F(DamageTest, ARootWithoutANextEpochIsRefused) {
     }
     ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool()));
     const Status s = TryOpen();
-    // Of a new pool the other slot may be one that was torn at its first write.
+    // In a new pool the other slot may have been torn at its first write.
     EXPECT_TRUE(s.IsCorruption() || (s.ok() && epoch % 2 != Root().epoch % 2 && Root().epoch == 1)) << s.ToString();
     Close();
   }
 }
 
-// Whatever a manifest says, there are numbers for what comes after it.
+// There are numbers for new tables whatever numbers a manifest has.
 TEST_F(DamageTest, AManifestWithoutNextNumbersIsRefused) {
   Superblock superblock;
   std::memcpy(&superblock, good_.data(), sizeof(superblock));

@@ -24,7 +24,7 @@ namespace {
 
 const std::string kMark(kFamilyMark, kFamilyMarkBytes);
 
-// What an iterator over a family yields, in forward order.
+// The pairs of an iterator over a family, in forward order.
 std::string Walk(DB* db, ColumnFamilyHandle* family, bool forward = true, const ReadOptions& options = ReadOptions()) {
   const std::unique_ptr<Iterator> it(db->NewIterator(options, family));
   std::string text;
@@ -560,7 +560,7 @@ TEST_F(FamiliesTest, ADeletionOfARangeStaysInItsFamily) {
   }
 }
 
-// Whatever there is in a family, its drop writes one record and one edit.
+// The drop of a family writes one record and one edit, whatever its content.
 TEST_F(FamiliesTest, ADropWritesNextToNothing) {
   options_.write_buffer_size = 1 << 20;
   Open();

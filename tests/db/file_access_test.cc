@@ -1,4 +1,4 @@
-// Who may use what a database makes: the owner alone, or a group that Options::file_access asks for, whatever the
+// Access to the files of a database: the owner alone, or a group that Options::file_access asks for, whatever the
 // umask.
 
 #include <gtest/gtest.h>

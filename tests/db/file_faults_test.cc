@@ -35,7 +35,7 @@ class FileFaultsTest : public DbTestBase {
   }
   ~FileFaultsTest() override { DisarmCallFault(); }
 
-  // What a key may hold: the last acknowledged value, or one whose write failed after it ("" is no value).
+  // The possible values of a key: the last acknowledged value, or a value whose write failed after it ("" is no value).
   using Allowed = std::map<std::string, std::set<std::string>>;
 
   void PutNoted(const std::string& key, const std::string& value, bool sync) {
@@ -260,8 +260,8 @@ class MsyncFaultTest : public FileFaultsTest {
   MsyncFaultTest() { options_.persist_mode = kPersistFile; }
 };
 
-// After a failed msync the kernel has dropped the pages and has nothing to complain of any more. Who tried again would
-// acknowledge what is lost.
+// After a failed msync the kernel has dropped the pages and has nothing to complain of any more. A second attempt would
+// acknowledge writes that are lost.
 TEST_F(MsyncFaultTest, MakesTheDatabaseReadOnlyAndKeepsWhatWasSynced) {
   bool met = true;
   for (uint64_t at = 1; met; at++) {
@@ -327,7 +327,7 @@ TEST_F(MsyncFaultTest, MakesTheDatabaseReadOnlyAndKeepsWhatWasSynced) {
   }
 }
 
-// What keeps a repair from being finished is found out before anything is written.
+// Reasons that keep a repair from being finished are found out before anything is written.
 class RepairFaultsTest : public FileFaultsTest {
  protected:
   ~RepairFaultsTest() override { PretendFileSystems(nullptr); }

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a client takes for the secret: it does not know better.
+// The client's guess of the secret: it does not know better.
 constexpr uint64_t kGuess = 0;
 
 std::string ForgedFrame(uint64_t chunk_id, uint64_t sequence, const std::string& key, const std::string& value,
@@ -45,7 +45,7 @@ class ForgeryTest : public DbTestBase {
 
   std::string pool() const { return path_ + "/pool"; }
 
-  // What the manifest says, of a copy: the database may be open.
+  // The state in the manifest of a copy: the database may be open.
   ManifestState State() {
     const std::string copy = dir_ / "look";
     fs::copy_file(pool(), copy, fs::copy_options::overwrite_existing);
@@ -72,7 +72,7 @@ class ForgeryTest : public DbTestBase {
     }
   }
 
-  // What is at "admin" once a client that takes this for the secret has written frames into a value, and a repair has
+  // The value of "admin" after a client with this guess of the secret has written frames into a value, and a repair has
   // to search the pool. The frame that holds the value is damaged: in an undamaged one no frame is looked for.
   std::string AdminAfterForging(uint64_t guess) {
     Open();

@@ -45,7 +45,7 @@ std::vector<std::string> MakeKeys(size_t most) {
   return keys;
 }
 
-// What a failure prints instead of megabytes.
+// The text that a failure prints instead of megabytes.
 std::string Named(const Slice& key) {
   return std::to_string(key.size()) + " bytes" +
          (key.empty() ? "" : " ending in " + std::to_string(key[key.size() - 1]));
@@ -78,7 +78,7 @@ class LongKeysTest : public DbTestBase, public testing::WithParamInterface<std::
     model_[key] = value;
   }
 
-  // One of the updates that every write of these tests is made of: puts and deletes of single keys and of batches.
+  // Makes a random update: a put or a delete of a single key or in a batch.
   void Step(Random* random) {
     WriteBatch batch;
     for (uint64_t i = random->OneIn(3) ? 3 : 1; i > 0; i--) {
@@ -206,7 +206,7 @@ TEST_P(LongKeysTest, MatchTheModel) {
   }
 }
 
-// Whoever dies has written all of these keys and not closed the database.
+// The process that dies has written all of these keys and not closed the database.
 TEST_P(LongKeysTest, SurviveTheProcess) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer lets no threads start in a child of a process that has had some";

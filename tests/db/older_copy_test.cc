@@ -137,7 +137,7 @@ TEST_F(OlderCopyTest, ACopyOfAllPartsOpens) {
   CheckFilled(kKeys, kValueBytes, 0);
 }
 
-// What a crash between the new root and the mark leaves; and a mark as it was before marks had an epoch.
+// The state after a crash between the new root and the mark; and a mark as it was before marks had an epoch.
 TEST_F(OlderCopyTest, AMarkThatIsTooLowIsNoOlderCopy) {
   WriteMuch(0);
   OwnerMark mark;

@@ -98,8 +98,8 @@ class OpenFaultsTest : public SsdTestBase, public testing::WithParamInterface<Mo
     return DBImpl::Open(options, path_, hooks, db);
   }
 
-  // One call of an open fails after the other. What the test does before each open, and what it finds afterwards, is
-  // the caller's.
+  // The calls of an open fail one after the other. What the test does before each open, and what it finds afterwards,
+  // is the caller's.
   void Sweep(const std::function<void()>& before, const std::function<void()>& after) {
     FailingEnv env;
     int failed = 0;
@@ -170,7 +170,7 @@ class NotingEnv final : public EnvWrapper {
     Note("write", name);
     return target()->NewWritableFile(name, file);
   }
-  // Whoever opens STORE so syncs it.
+  // The caller opens STORE in this way to sync it.
   Status NewAppendableFile(const std::string& name, WritableFile** file) override {
     Note("sync", name);
     return target()->NewAppendableFile(name, file);

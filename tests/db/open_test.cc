@@ -21,7 +21,7 @@ namespace {
 
 class OpenTest : public DbTestBase {
  protected:
-  // What a failed open must look like: no database, and the directory as it was before.
+  // Checks a failed open: no database, and the directory as it was before.
   void ExpectNothingOpened(const Status& s, const std::vector<std::string>& before) {
     EXPECT_FALSE(s.ok());
     EXPECT_EQ(nullptr, db_);
@@ -38,7 +38,7 @@ class OpenTest : public DbTestBase {
     return names;
   }
 
-  // What another process is told that tries to open the database; "OK" if it could.
+  // The message for another process that tries to open the database; "OK" if the open succeeds.
   std::string OpenElsewhere() {
     const std::string command = BinaryDir() + "/tests/db/open_main " + path_;
     FILE* const pipe = popen(command.c_str(), "r");
@@ -279,14 +279,14 @@ TEST_F(OpenTest, FindsEverythingAfterACleanCloseAtAnyState) {
   }
 }
 
-// What a process that was killed numbered may lie in free space, with good checksums: the numbers are not used again.
+// Tables and chunks of a killed process may lie in free space, with good checksums: their numbers are not used again.
 TEST_F(OpenTest, GivesOutNoNumberThatAKilledProcessMayHaveUsed) {
   const auto make_table = [this] {
     Fill(100, 100);
     ASSERT_OK(db_->Flush());
     ASSERT_OK(db_->WaitForIdle());
   };
-  // Of the only table.
+  // The number of the only table.
   const auto number = [this] {
     std::string text;
     EXPECT_TRUE(db_->GetProperty("leveldb.sstables", &text));

@@ -445,7 +445,7 @@ TEST_F(OptimisticTransactionTest, AWriteUnderAConditionIsMadeOrNot) {
   EXPECT_TRUE(db_->WriteIfUnchanged(WriteOptions(), &empty, {{"result", known}}).IsBusy());
 }
 
-// One history of transactions over two families, one after the other but begun and ended in any order: each commits
+// A history of transactions over two families, one after the other but begun and ended in any order: each commits
 // exactly if none of its keys was written, or deleted with a range, since it was tracked.
 class VersionsModel {
  public:

@@ -56,7 +56,7 @@ void* AllocateAligned(size_t size, std::align_val_t alignment) {
 
 namespace miodb {
 
-// What the schedulers of a database without threads hold.
+// Access to the schedulers of a database without threads.
 class DBPeer {
  public:
   static void ExpectNothingHeld(DBImpl* db) {
@@ -434,7 +434,7 @@ TEST_F(OutOfMemoryTest, ACompactionThatRanOutOfMemoryLeavesNoRequestBehind) {
   }
 }
 
-// Whatever a job has begun to hold it lets go of, wherever it runs out of memory. The jobs are due as soon as the
+// A job releases everything that it has begun to hold, wherever it runs out of memory. The jobs are due as soon as the
 // database is opened with other limits than it was written with.
 TEST_F(OutOfMemoryTest, AJobWithoutMemoryHoldsNothing) {
   WithSsd(&options_, dir_);

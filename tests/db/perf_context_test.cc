@@ -1,4 +1,4 @@
-// What PerfContext says of a thread's calls.
+// The figures of PerfContext for a thread's calls.
 
 #include "miodb/perf_context.h"
 

@@ -36,7 +36,7 @@ class PlacesTest : public DbTestBase {
     options_.ssd_path = folder + "/ssd";
   }
 
-  // One write is in the log alone.
+  // A write is in the log alone.
   void Make() {
     Open();
     Put("flushed", "1");

@@ -1,4 +1,4 @@
-// What a database says of itself, and that it says it truly.
+// The properties of a database, and whether they are true.
 
 #include <gtest/gtest.h>
 

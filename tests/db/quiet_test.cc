@@ -1,4 +1,4 @@
-// What a database does by itself while nobody writes, and that it stops when somebody does.
+// Work that a database does by itself while nobody writes, and that it stops when somebody writes.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

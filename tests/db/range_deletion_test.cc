@@ -47,7 +47,7 @@ class RangeDeletionTest : public DbTestBase {
   const std::unique_ptr<const MergeOperator> append_{NewStringAppendOperator(",")};
 };
 
-// What is done to the database between two checks of the same promise.
+// The step between two checks of the same promise.
 enum class Then { kNothing, kFlush, kReopen, kSettle, kFlushAndReopen };
 
 class RangeDeletionThenTest : public RangeDeletionTest, public testing::WithParamInterface<Then> {

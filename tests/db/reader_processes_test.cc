@@ -1,6 +1,6 @@
-// One process that writes and several that read, all of them killed at any moment: what a reader sees is a prefix of
-// the writes, with whole batches, and never an earlier one than before; the next writer opens beside the readers; and
-// space that dead processes held comes back.
+// A process writes and several read, and all of them are killed at any moment. A reader sees a prefix of the writes,
+// with whole batches, and never an earlier one than before; the next writer opens beside the readers; and space that
+// dead processes held comes back.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ struct Samples {
   }
 };
 
-// What the processes of a run tell each other.
+// Shared memory of the processes of a run.
 struct Shared {
   static constexpr uint64_t kTimes = 1 << 16;
   std::atomic<uint64_t> acknowledged{0};  // the number of the last batch

@@ -261,7 +261,7 @@ TEST_F(ReaderTest, GoesOnWhenTheWriterDies) {
   EXPECT_EQ(3001, seen);
 }
 
-// What processes tell each other about a run.
+// Shared memory of the processes of a run.
 struct Shared {
   std::atomic<uint64_t> acknowledged{0};  // the number of the last batch
   std::atomic<uint64_t> looks{0};

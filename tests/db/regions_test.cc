@@ -316,7 +316,7 @@ TEST_F(RegionsTest, AreAddedWhileOthersReadAndWrite) {
   CheckFilled(20000, 500);
 }
 
-// What a crash leaves between the file's name and the entry that makes it a part of the pool.
+// The state after a crash between the file's name and the entry that makes the file a part of the pool.
 TEST_F(RegionsTest, OneThatWasNotAddedInFullIsMadeAnew) {
   Open();
   Put("a", "1");
@@ -365,7 +365,7 @@ TEST_F(RegionsTest, ARepairReadsAllOfThem) {
   Fill(8000, 1000);
   Settle();
   Close();
-  // Both copies of the newest root: the pool is searched.
+  // Damages both copies of the newest root, so the pool is searched.
   std::string bytes = ReadFileBytes(path_ + "/pool");
   for (const uint64_t offset : {1024, 1536, 2048, 2560}) bytes[offset + 8] ^= 1;
   WriteFileBytes(path_ + "/pool", bytes);

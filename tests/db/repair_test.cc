@@ -110,7 +110,7 @@ class RepairTest : public DbTestBase {
     return tables;
   }
 
-  // That nothing was read that was never written.
+  // Checks that nothing was read that was never written.
   void CheckNothingWrong(const std::map<std::string, std::string>& contents) {
     for (const auto& [key, value] : contents) {
       ASSERT_EQ(1u, written_.count(key)) << "an unknown key " << key;
@@ -344,8 +344,8 @@ TEST_F(RepairTest, ADamagedFrameLosesItsWritesAndNoOthers) {
   EXPECT_NE(std::string::npos, Lost().find("writes 21 to 21 are missing")) << Lost();
 }
 
-// Whatever is damaged: a repair ends, and what it keeps was written to its key. With the same database undamaged but in
-// few places most of it is kept.
+// With any damage a repair ends, and every value that it keeps was written to its key. With the same database undamaged
+// but in few places most of it is kept.
 TEST_F(RepairTest, OfRandomDamageYieldsNothingThatWasNotWritten) {
   Make();
   uint64_t repaired = 0;

@@ -44,7 +44,7 @@ class SavepointTest : public ModelTestBase {
     EXPECT_EQ(s.ok(), view != nullptr);
     return std::unique_ptr<DB>(view);
   }
-  // What a savepoint shows in both directions.
+  // The content of a savepoint, read in both directions.
   std::string Shows(const std::string& name) {
     const std::unique_ptr<DB> view = View(name);
     if (view == nullptr) return "no view";
@@ -389,7 +389,7 @@ TEST_F(SavepointTest, DroppingIsPossibleInAFullPool) {
   CheckFilled(1000, 200, 19);
 }
 
-// What a savepoint writes does not depend on how much there is.
+// The bytes that a savepoint writes do not depend on the size of the database.
 TEST_F(SavepointTest, CostsTheSameHoweverMuchThereIs) {
   Open();
   uint64_t small = 0;

@@ -101,7 +101,7 @@ TEST_F(SharedResourcesTest, IdleDatabasesHaveNoThreads) {
   EXPECT_TRUE(Comes([&] { return ThreadsOfProcess() == before; })) << "the last database takes the threads along";
 }
 
-// Those who name resources have their own; the others share one.
+// Databases that name resources have their own; the other databases share one object.
 TEST_F(SharedResourcesTest, ResourcesThatAreNamedOutliveTheirDatabases) {
   options_.shared_resources = NewSharedResources();
   ASSERT_NE(nullptr, options_.shared_resources);

@@ -33,7 +33,7 @@ class SpaceTest : public DbTestBase {
     EXPECT_LE(Counter("pool-bytes-used"), bound) << Property("miodb.counters") << Property("leveldb.stats");
   }
 
-  // What an empty database of these options may take: two memtables' log chunks and the manifest.
+  // The most space of an empty database with these options: two memtables' log chunks and the manifest.
   uint64_t EmptyBound() const { return 2 * options_.write_buffer_size + 256 * kKiB; }
 };
 

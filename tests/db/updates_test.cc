@@ -237,7 +237,7 @@ TEST_F(UpdatesTest, SaysWhatItHasNoMore) {
   EXPECT_NE(std::string::npos, s.ToString().find("the oldest there is 3")) << s.ToString();
   EXPECT_EQ(nullptr, updates);
   EXPECT_EQ(1u, Texts(3).size());
-  // What an iterator has read ahead stays for it, and nothing else.
+  // The log that an iterator has read ahead stays for it, and nothing else.
   ASSERT_TRUE(slow->Valid());
   slow->Next();
   EXPECT_TRUE(slow->Valid());

@@ -1,4 +1,4 @@
-// What log chunks leave for copies of jobs that run.
+// Space that log chunks leave for copies of running jobs.
 
 #include "src/db/copy_room.h"
 

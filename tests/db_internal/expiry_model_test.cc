@@ -31,7 +31,7 @@ std::atomic<uint64_t> g_date{0};
 constexpr uint64_t kSecond = 1000 * 1000;
 constexpr uint64_t kKeys = 60;
 
-// What a key has. An operand outlives the value that it was merged into.
+// The versions of a key. An operand outlives the value that it was merged into.
 struct Chain {
   std::string value;
   uint64_t expiry = UINT64_MAX;

@@ -41,7 +41,7 @@ class FamilyIteratorTest : public SsdTestBase {
     out.put(byte);
   }
 
-  // Every key is one that was written or, of a damaged one, no longer.
+  // Walks both ways give short keys alone, so no length in a damaged record has wrapped.
   void CheckWalks() {
     if (!TryOpen().ok()) return;
     ColumnFamilyHandle* family = nullptr;

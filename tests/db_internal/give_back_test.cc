@@ -126,7 +126,7 @@ TEST_P(GiveBackTest, WhatStaysFreeIsGivenBackWhileTheDatabaseIsOpen) {
   CheckFilled(count, kKiB, 7);
 }
 
-// What an iterator or a pinned value holds is no free space.
+// Space that an iterator or a pinned value holds is not free.
 TEST_P(GiveBackTest, ReadersKeepWhatTheySee) {
   const uint64_t count = ByScale(5000, 20000, 100000);
   OpenWithWindow(0);

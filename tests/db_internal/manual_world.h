@@ -27,7 +27,7 @@ class ManualWorld {
   // Options far from their defaults, drawn from the seed.
   static Options AnyOptions(uint64_t seed);
 
-  // One write, read, background step, snapshot, reopening or crash.
+  // Does a write, a read, a background step, a snapshot, a reopening or a crash.
   void Step();
 
   // Everything against the model, by gets and scans in both directions.

@@ -1,4 +1,4 @@
-// Who is asked to seal its memtable when all take too much.
+// The choice of the database that has to seal its memtable when all take too much.
 
 #include "src/db/memory_budget.h"
 

@@ -50,7 +50,8 @@ constexpr Case kCases[] = {
     {"SsdAndVolatilePool", kLogFile, true, kPersistAuto, true},
 };
 
-// What the database must hold: writes are numbered from 1, and any crash leaves the first p of them, low <= p <= high.
+// The writes that the database must hold: they are numbered from 1, and any crash leaves the first p of them, low <= p
+// <= high.
 class Writes {
  public:
   using State = std::map<std::string, std::string>;

@@ -62,7 +62,7 @@ class ReopenTest : public testing::Test {
     }
   }
 
-  // What a crash of the process leaves now.
+  // Copies the files as a crash of the process would leave them now.
   void Crash(const std::string& from, const std::string& to) {
     std::filesystem::create_directory(dir_ / to);
     CopyPoolFile(dir_ / from + "/pool", dir_ / to + "/pool");

@@ -32,7 +32,8 @@ namespace miodb {
 
 class DBPeer {
  public:
-  // What the database shows now; its newest writes are in a memtable that is sealed for it. REQUIRES: nobody writes.
+  // The state that the database shows now; its newest writes are in a memtable that is sealed for this. REQUIRES:
+  // nobody writes.
   static ViewState StateOf(DBImpl* db) {
     DbLock lock(db->control_.get());
     EXPECT_OK(db->write_->RequestFlush());

@@ -24,7 +24,7 @@ struct World {
   double job_micros = 100 * 1000;    // of each job at least
   double back_rate = 300 * kMiB;     // bytes that jobs can give back in a second
 
-  // What came of it in the second half of a run.
+  // The result in the second half of a run.
   double least_left = 1e18;
   double longest_chunk_micros = 0;
   double throughput = 0;

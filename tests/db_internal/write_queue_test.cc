@@ -12,7 +12,7 @@
 namespace miodb::test {
 namespace {
 
-// What only leaders touch, without a lock: ThreadSanitizer tells if two of them meet.
+// State that only leaders touch, without a lock: ThreadSanitizer tells if two of them meet.
 struct LeadersOnly {
   uint64_t groups = 0;
   uint64_t writers = 0;

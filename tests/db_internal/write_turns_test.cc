@@ -82,7 +82,7 @@ TEST(WriteTurnsTest, EveryWriterGetsTurns) {
   for (std::thread& writer : writers) writer.join();
 }
 
-// One that has the turn and does not come back holds nobody up for long.
+// A holder of the turn that does not come back holds nobody up for long.
 TEST(WriteTurnsTest, AHolderMayGoAway) {
   for (int i = 0; i < 20; i++) {
     WriteTurns turns(1);

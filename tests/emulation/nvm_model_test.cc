@@ -1,4 +1,5 @@
-// What the model charges. How exactly it waits is measured by nvm_model_main, because it depends on the machine's load.
+// The waits that the model adds. How exactly it waits is measured by nvm_model_main, because it depends on the
+// machine's load.
 
 #include "src/emulation/nvm_model.h"
 

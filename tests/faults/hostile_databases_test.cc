@@ -46,7 +46,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kKiB = 1024;
 
-// What a case may take: of a processor, and, where other programs have the processors, in all.
+// Limits of a case: seconds of a processor, and, where other programs have the processors, seconds in all.
 constexpr unsigned kMostCpuSeconds = 10;
 constexpr unsigned kMostSeconds = 300;
 
@@ -208,7 +208,7 @@ class HostileDatabasesTest : public testing::TestWithParam<Kind> {
     return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   }
 
-  // What is changed and used in a case.
+  // The part that a case changes and uses.
   enum class Part { kDatabase, kCheckpoint, kBackup };
 
   std::string Folder(Part part) const {
@@ -229,7 +229,7 @@ class HostileDatabasesTest : public testing::TestWithParam<Kind> {
     return files;
   }
 
-  // Changes one file. What was done, for people.
+  // Changes one file. The change in words, for people.
   std::string Mutate(Part part, Random* random) const {
     const std::vector<std::string> files = Files(part);
     if (files.empty()) return "there are no files\n";

@@ -21,7 +21,7 @@ namespace miodb::test {
 
 namespace {
 
-// One pool, as far as it can be read. Offsets in the pool's own file are references.
+// A pool, as far as it can be read. Offsets in the pool's own file are references.
 class PoolForger {
  public:
   PoolForger(std::string* bytes, Random* random) : bytes_(bytes), random_(random), copy_(AlignedCopy(*bytes)) {
