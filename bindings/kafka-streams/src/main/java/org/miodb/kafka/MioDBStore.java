@@ -63,7 +63,7 @@ abstract class MioDBStore implements StateStore {
   /** Under the monitor: a record of the changelog is put, as it was put before. */
   abstract void restore(ConsumerRecord<byte[], byte[]> record);
 
-  /** Under the monitor, before a commit or the writes of a restore: what else is to be written. */
+  /** Under the monitor, before what was put is written: what else is to be written. */
   void committing() {}
 
   /** The format of keys and values, which a database keeps as long as it lives. */
@@ -208,12 +208,27 @@ abstract class MioDBStore implements StateStore {
     return open().committedOffset(partition);
   }
 
-  /** Closes the database and forgets what was not committed. A second call does nothing. */
+  /**
+   * Closes the database. Under exactly-once what was not committed is forgotten; under at-least-once it is written first, as
+   * RocksDB's stores keep it. A second call does nothing.
+   *
+   * @throws ProcessorStateException if it cannot be written; the database is closed then, too
+   */
   @Override
   public void close() {
+    boolean wasOpen = open;
     open = false;
-    if (database != null) {
-      database.close();
+    if (database == null) {
+      return;
+    }
+    synchronized (database.position()) {
+      try {
+        if (wasOpen && !exactlyOnce) {
+          spill(database);
+        }
+      } finally {
+        database.close();
+      }
     }
   }
 
@@ -276,19 +291,21 @@ abstract class MioDBStore implements StateStore {
     }
   }
 
-  /** Counts a record whose time is over, as Kafka's own stores do. */
+  /** Makes the metric of dropped records, which is there before one is dropped, as with Kafka's own stores. */
+  final void dropsRecords() {
+    dropped = TaskMetrics.droppedRecordsSensor(Thread.currentThread().getName(), context.taskId().toString(),
+        (StreamsMetricsImpl) context.metrics());
+  }
+
+  /** Counts a record that came when its time was over. Those of a restore came before that, and are not counted. */
   final void recordDropped() {
-    if (dropped == null) {
-      dropped = TaskMetrics.droppedRecordsSensor(Thread.currentThread().getName(), context.taskId().toString(),
-          (StreamsMetricsImpl) context.metrics());
-    }
     dropped.record();
   }
 
   /** Under exactly-once nothing may be written before the commit. */
   private void relieve(StoreDatabase current) {
     if (!exactlyOnce) {
-      current.spill();
+      spill(current);
     } else if (context instanceof ProcessingContext) {
       ((ProcessingContext) context).commit();
     }
@@ -305,7 +322,13 @@ abstract class MioDBStore implements StateStore {
         ChangelogRecordDeserializationHelper.applyChecksAndUpdatePosition(record, consistent, current.position());
         restore(record);
       }
-      current.spill();
+      spill(current);
     }
+  }
+
+  /** Under the monitor: writes what was put, without offsets, so that a restore writes it once more. */
+  private void spill(StoreDatabase current) {
+    committing();
+    current.spill();
   }
 }

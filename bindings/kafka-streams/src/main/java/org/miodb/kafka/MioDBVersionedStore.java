@@ -42,6 +42,7 @@ final class MioDBVersionedStore extends MioDBStore implements VersionedKeyValueS
 
   @Override
   void opened(StoreDatabase opened) {
+    dropsRecords();
     newest = new Table(opened, (byte) 1);
     history = new History(opened, retention);
     streamTime = new StreamTime(opened);

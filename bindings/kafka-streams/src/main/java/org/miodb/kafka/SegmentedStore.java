@@ -47,6 +47,7 @@ abstract class SegmentedStore extends MioDBStore {
 
   @Override
   void opened(StoreDatabase opened) {
+    dropsRecords();
     streamTime = new StreamTime(opened);
     segments = new Segments(opened, streamTime, (byte) 1, retention, interval);
     times = timeOrdered ? new Segments(opened, streamTime, (byte) 2, retention, interval) : null;

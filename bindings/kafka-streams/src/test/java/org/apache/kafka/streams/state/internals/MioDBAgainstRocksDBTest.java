@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.apache.kafka.common.serialization.BytesSerializer;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
@@ -18,6 +19,7 @@ import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.internals.SessionWindow;
 import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.state.DslWindowParams;
+import org.apache.kafka.streams.state.KeyValueBytesStoreSupplier;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.SessionStore;
@@ -122,13 +124,29 @@ class MioDBAgainstRocksDBTest {
           (store, key) -> entries(store.reverseRange(key, to)), (store, key) -> entries(store.range(null, key)),
           (store, key) -> entries(store.reverseRange(key, null)), (store, key) -> entries(store.all()),
           (store, key) -> entries(store.reverseAll()),
-          (store, key) -> entries(store.prefixScan(key, new org.apache.kafka.common.serialization.BytesSerializer())));
+          (store, key) -> entries(store.prefixScan(key, new BytesSerializer())));
       BiFunction<KeyValueStore<Bytes, byte[]>, Bytes, Object> call = calls.get(random.nextInt(calls.size()));
       same(ours, theirs, store -> call.apply(store, from));
       if (random.nextInt(50) == 0) {
         flush(ours);
       }
     }
+  }
+
+  /** Kafka makes the upper bound by a carry into the byte before, which leaves in what does not begin with the prefix. */
+  @Test
+  void aPrefixThatEndsWithTheLargestByteFindsItsKeysAlone() {
+    Bytes prefix = key(1, 255);
+    List<Integer> found = new ArrayList<>();
+    for (KeyValueBytesStoreSupplier supplier : List.of(MioDBStores.keyValueStore("ours"),
+        Stores.persistentKeyValueStore("theirs"))) {
+      KeyValueStore<Bytes, byte[]> store = open(supplier.get());
+      for (Bytes key : List.of(key(1), prefix, key(1, 255, 0), key(2))) {
+        store.put(key, "v".getBytes());
+      }
+      found.add(entries(store.prefixScan(prefix, new BytesSerializer())).size());
+    }
+    assertEquals(List.of(2, 3), found);
   }
 
   @Test
