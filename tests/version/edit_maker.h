@@ -43,7 +43,7 @@ class EditMaker {
   RangePlace AnyRange(bool small);
   SavepointEntry AnySavepoint(bool small);
   KeptChunk AnyKept(bool small);
-  uint64_t Number(bool small) { return small ? random_.Uniform(300) : random_.Skewed(63); }
+  uint64_t Number(bool small) { return small ? random_.Uniform(300) : random_.Skewed(62); }
 
   Random random_;
   ManifestState state_;
