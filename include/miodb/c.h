@@ -208,7 +208,8 @@ MIODB_C_EXPORT void miodb_writebatch_delete_range(struct leveldb_writebatch_t*, 
 
 typedef struct miodb_column_family_t miodb_column_family_t;
 
-/* NULL and an error, if there is one of this name already. */
+/* NULL and an error, if there is one of this name already; under another comparator than the bytewise one also for the
+   first family while there is a savepoint. */
 MIODB_C_EXPORT miodb_column_family_t* miodb_create_column_family(struct leveldb_t* db, const char* name, size_t namelen,
                                                                  char** errptr);
 /* NULL if there is none of this name, which is no error. "default" always is. */
@@ -284,7 +285,8 @@ MIODB_C_EXPORT void miodb_approximate_sizes_cf(struct leveldb_t* db, miodb_colum
 
 /* ---- Readers in other processes. DB::OpenReader in miodb/db.h says what they see. ---- */
 
-/* For every call that reads, and for leveldb_close. NULL if an error occurred. */
+/* For every call that reads, and for leveldb_close. NULL and an error also for a database that has its log in files
+   (kLogFile), or its pool in anonymous memory. */
 MIODB_C_EXPORT struct leveldb_t* miodb_open_reader(const struct leveldb_options_t* options, const char* name,
                                                    char** errptr);
 /* What reads see from now on is what the database has now. */
@@ -348,7 +350,7 @@ MIODB_C_EXPORT void miodb_delete_backup(const char* folder, uint64_t generation,
 /* ---- The update stream. miodb/updates.h says what it gives. ---- */
 
 /* From the update with this number on; for miodb_updates_destroy, before the database is closed. NULL and an error, if
-   the log does not reach back so far any more. */
+   the log does not reach back so far any more, and unless the log mode is kLogPmem. */
 typedef struct miodb_updates_t miodb_updates_t;
 MIODB_C_EXPORT miodb_updates_t* miodb_get_updates_since(struct leveldb_t* db, uint64_t sequence, char** errptr);
 MIODB_C_EXPORT void miodb_updates_destroy(miodb_updates_t*);

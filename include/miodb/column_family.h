@@ -31,7 +31,8 @@
 // Cost: making or dropping a family writes one record of the manifest. A name takes room there and in memory, as long
 // as there is the family; of a dropped one the number stays until a later open. Thousands of families are no burden.
 //
-// Order: that of the bytes, in every family but the default one, which has the database's comparator.
+// Order: that of the bytes, in every family but the default one, which has the database's comparator. Under another
+// comparator than the bytewise one the first family is refused while there is a savepoint, or an open view of one.
 //
 // The default family: what the calls without a handle read and write. This family has the name "default" and cannot be
 // dropped. The other families take some keys from it: once a database has had a family, keys of the default one that

@@ -183,7 +183,8 @@ class MIODB_EXPORT DB {
 
   // Applies all updates of the batch, in their order, as one atomic step: reads see all of them or none, and so does
   // an open after a crash. The batch is not changed. Errors as of Put and Merge, for the whole batch; InvalidArgument
-  // also for nullptr and for a batch that is too large, Corruption for one whose bytes are damaged.
+  // also for nullptr, for a batch that is too large, and for one with a key of a column family that was dropped or that
+  // the database does not have; Corruption for one whose bytes are damaged.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
   // Write, if none of the keys was written, merged or removed behind its sequence. Between the look and the write
@@ -312,8 +313,12 @@ class MIODB_EXPORT DB {
   // Put.
   //
   // The first family of a database with another comparator than the bytewise one is made after a look at all keys, and
-  // so takes time in proportion to what there is; all others take one record of the manifest. *family is nullptr on
-  // failure. After a crash: the family or none. Any thread may call it; calls wait for each other.
+  // so takes time in proportion to what there is; all others take one record of the manifest. The first family changes
+  // the order of some keys under such a comparator. So the call is InvalidArgument while there is a savepoint from
+  // before it, or an open view of one: drop the savepoints and close the views first.
+  //
+  // *family is nullptr on failure. After a crash: the family or none. Any thread may call it; calls wait for each
+  // other.
   virtual Status CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family);
 
   // The handle of a family that is there; NotFound if there is none of this name. "default" always is. The handle is

@@ -26,6 +26,9 @@
 // write the batch again. Dropping one is a write of its own, whose batch has no updates and says which it was
 // (dropped_family); so a copy that is to keep the numbers drops the family then.
 //
+// Log mode. The stream is read from the log in the pool, so Options::log_mode has to be kLogPmem: with kLogOff and
+// kLogFile DB::GetUpdatesSince is NotSupported. A reader looks at the log_mode that it was opened with itself.
+//
 // How far back. All that is in no table, and what Options::keep_log_bytes keeps besides. Behind that GetUpdatesSince
 // and Next are NotFound; the message names the oldest write that there is.
 //
