@@ -1,4 +1,4 @@
-// What searching a pool without a manifest costs: in hashed bytes and in comparisons of keys.
+// The cost of searching a pool without a manifest: in hashed bytes and in comparisons of keys.
 
 #include "src/inspect/salvage.h"
 
@@ -40,7 +40,7 @@ class SalvageTest : public DbTestBase {
     ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool()));
   }
 
-  // What a search finds, and what it cost.
+  // The result of a search, and its cost.
   std::map<std::string, std::string> Search(Salvage::Counts* counts) {
     std::map<std::string, std::string> found;
     std::unique_ptr<PoolImage> image;

@@ -61,7 +61,7 @@ class VerifyTest : public DbTestBase {
     return text;
   }
 
-  // What the checker says of the bytes as they are now.
+  // The checker's report of the bytes as they are now.
   std::string ProblemsNow() {
     EXPECT_OK(WriteStringToFile(Env::Default(), bytes_, pool()));
     return Problems(Verify());
@@ -328,7 +328,7 @@ class SavedVerifyTest : public VerifyTest {
     }
   }
 
-  // What the checker says of another savepoint.
+  // The checker's report of another savepoint.
   std::string ProblemsOf(const SavepointEntry& entry) {
     const std::string good = bytes_;
     VersionEdit edit;
@@ -443,7 +443,7 @@ TEST_F(SavedVerifyTest, ASavepointThatSaysWhatIsNotSoIsFound) {
   EXPECT_NE(std::string::npos, ProblemsNow().find("\"s\": the next id is not above it")) << ProblemsNow();
 }
 
-// What the current state and a savepoint both claim, without being the same.
+// Space that the current state and a savepoint both claim, as different things.
 TEST_F(SavedVerifyTest, SpaceOfASavepointThatIsInUseIsFound) {
   MakeSaved();
   VersionEdit edit;

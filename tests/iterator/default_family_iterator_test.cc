@@ -60,7 +60,7 @@ std::unique_ptr<InternalIterator> Walk(std::vector<std::string> keys, std::funct
   return NewDefaultFamilyIterator(std::make_unique<Keys>(std::move(keys), std::move(after_seek)), "/db");
 }
 
-// What a walk shows, in one string; it ends by itself, or the test fails.
+// The keys of a walk, in one string; the walk ends by itself, or the test fails.
 std::string Shown(InternalIterator* it, bool forward) {
   std::string shown;
   forward ? it->SeekToFirst() : it->SeekToLast();

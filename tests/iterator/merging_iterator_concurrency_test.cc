@@ -44,7 +44,7 @@ class GrowingWorld {
     }
   }
 
-  // Walks at random and turns often. What is newer than the walk's beginning may show up or not.
+  // Walks at random and turns often. Versions newer than the walk's beginning may show up or not.
   void Walk(Random* random) {
     const uint64_t known = acknowledged_.load(std::memory_order_acquire);
     std::vector<TestVersion> versions;

@@ -174,7 +174,7 @@ class FailingIterator final : public InternalIterator {
   Status status_;
 };
 
-// One source meets damage: from then on the merged iterator is not valid. What that source hides (newer versions,
+// A source meets damage: from then on the merged iterator is not valid. Records that this source hides (newer versions,
 // tombstones) must not be passed over.
 TEST(MergingIteratorTest, DamageInOneSourceEndsTheWalk) {
   for (uint64_t seed : Seeds(ByScale(100, 300, 10000))) {

@@ -111,7 +111,7 @@ TEST_F(ChunkIndexTest, IsRefusedWhateverByteOfItIsDamaged) {
   EXPECT_TRUE(Read());
 }
 
-// What no crash can leave, and a mistake could: an index that checks and says something else than the frames.
+// A mistake of the engine, which no crash can imitate: an index that checks and differs from the frames.
 TEST_F(ChunkIndexTest, IsComparedWithTheFramesByAChecker) {
   NewChunk(4096, 9);
   Random random(1);

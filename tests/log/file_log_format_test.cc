@@ -83,7 +83,7 @@ TEST(FileLogFormatTest, EveryRecordComesBackWithEveryBlockSize) {
     for (const bool padding : {false, true}) {
       std::vector<std::string> records;
       for (int i = 0; i < 60; i++) records.push_back(random.Bytes(random.Uniform(3 * block / 2)));
-      // What just fits, just does not, and leaves less than a header.
+      // Records that just fit, just do not fit, and leave less than a header.
       for (size_t left = 0; left < 20; left++) records.push_back(std::string(block - kFragmentHeaderBytes - left, 'x'));
       records.push_back("");
       EXPECT_EQ(records, Read(Written(records, block, padding), block)) << block << " " << padding;

@@ -72,7 +72,7 @@ class FileLogTest : public testing::Test {
     ASSERT_OK(log_->Own(pool, pool, 1));
   }
 
-  // One put a call.
+  // Appends a single put.
   void Append(uint64_t sequence, bool sync = false, size_t value_bytes = 10) {
     const std::string value(value_bytes, 'v');
     ASSERT_OK(log_->Append({{kTypeValue, "key", value}}, sequence, sync));

@@ -147,7 +147,7 @@ TEST(FrameSearchTest, FindsEveryFrameWhereverItLies) {
         bytes += frame;
       }
       bytes += random.OneIn(2) ? random.Bytes(random.Skewed(13)) : std::string(random.Skewed(13), '\0');
-      // One whose last byte is damaged.
+      // A frame whose last byte is damaged.
       std::string damaged = Frame(id, sequence, {random.Bytes(1 + random.Skewed(12))});
       damaged.back() = static_cast<char>(damaged.back() ^ 1);
       bytes += damaged;

@@ -31,7 +31,7 @@ constexpr uint64_t kChunkBytes = 8192;
 // A type that no update has.
 constexpr uint8_t kNobodysType = 14;
 
-// A frame or a batch. Of an unknown type is its second update.
+// A frame or a batch. The second update has an unknown type.
 struct Unit {
   enum State { kGood, kDamaged, kForeign, kUnknownType };
   uint64_t first;
@@ -53,7 +53,7 @@ struct Source {
   std::vector<FrameView> frames;  // that check
 };
 
-// What the model reads of a source.
+// The model's reading of a source.
 struct Reading {
   const Source* source = nullptr;
   bool single = false;  // a frame that was found
@@ -312,7 +312,7 @@ class LogHistoryTest : public testing::Test {
     return Judge(world, &log, told);
   }
 
-  // What a recovery that succeeded leaves is a log without damage, and holds the same.
+  // A recovery that succeeds leaves a log without damage and with the same writes.
   void RecoverTwice(World* world) {
     std::vector<Problem> told;
     LogHistory log(world->rules, [&](Problem p) { told.push_back(std::move(p)); });

@@ -1,4 +1,4 @@
-// What is read of one log chunk or log file: frames and batches that follow one another, and where the first hole is.
+// Reading a log chunk or a log file: frames and batches that follow one another, and the place of the first hole.
 
 #include "src/log/log_piece.h"
 
@@ -38,7 +38,7 @@ class ChunkScanTest : public testing::Test {
     place.size = chunk_->extent->size();
     return ReadLogChunk(place, chunk_->base, pool_->secret());
   }
-  // What lies before the first hole.
+  // The part before the first hole.
   LogPiece Whole() {
     LogPiece scan = Scan();
     scan.CutAtHole();
@@ -226,7 +226,7 @@ TEST_F(FileScanTest, ATornBatchBeforeALaterOneIsDamage) {
   EXPECT_TRUE(scan.damaged());
 }
 
-// Whatever length a file says it has, only the bytes that it holds are read.
+// Only the bytes that a file holds are read, whatever length the file has.
 TEST_F(FileScanTest, HolesAreNotRead) {
   constexpr uint64_t kSparseBytes = uint64_t{1} << 42;
   const std::string path = dir_ / file_.name();

@@ -1,4 +1,4 @@
-// One thread inserts, or several do, and many read: whatever was inserted before a read began is found, in order,
+// A thread inserts, or several do, and many read: entries that were inserted before a read began are found, in order,
 // complete. Meant for ThreadSanitizer as well.
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace miodb::test {
 namespace {
 
-// What the writer inserts as number i: one of a few keys many times over, or a key of its own; some share 16 bytes.
+// The key of insert number i: one of a few keys many times over, or a key of its own; some share 16 bytes.
 std::string KeyOf(uint64_t i, uint64_t seed) {
   Random random(seed * 1000003 + i);
   if (random.OneIn(3)) return "hot" + std::to_string(random.Uniform(20));
@@ -47,7 +47,7 @@ struct Shared {
     }
   }
 
-  // The next ones, up to number last, by so many threads. What is acknowledged is what is there without a gap.
+  // The next ones, up to number last, by so many threads. Entries that are there without a gap count as acknowledged.
   void WriteBeside(uint64_t last, size_t threads) {
     const uint64_t first = acknowledged.load() + 1;
     std::vector<std::atomic<bool>> done(last - first + 1);
@@ -157,7 +157,7 @@ void RunReadersBeside(const Comparator* comparator, uint64_t seed, Write write) 
 
 void WriteAll(Shared* shared) { shared->WriteAll(); }
 
-// One thread and several, in turn.
+// A single thread and several threads, in turn.
 void WriteByTurns(Shared* shared) {
   Random random(shared->seed);
   while (shared->acknowledged < shared->count) {

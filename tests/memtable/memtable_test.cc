@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Filling::kAdded, Filling::kFilteredLater, Filling::kSorted, Filling::kBuilt)),
     [](const auto& each) { return NameOf(each.index); });
 
-// What a chunk holds was verified long ago, or never; a flush takes it for whole ever after.
+// Records of a chunk were verified long ago, or never; after a flush they are taken for whole.
 TEST(MemTableSortedChunks, DamageIsFoundByTheBuildAndByReadsThatVerify) {
   BlockPool blocks(16 * 1024, 4);
   const KeyOrder order(BytewiseComparator());

@@ -1,4 +1,4 @@
-// What trees of tests point to, records in DRAM that live as long as the object; and the second way to search a tree.
+// Records in DRAM for trees of tests, which live as long as the object; and the second way to search a tree.
 
 #ifndef MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_
 #define MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_

@@ -32,7 +32,7 @@ struct Less {
 };
 using Map = std::map<std::string, std::string, Less>;
 
-// What a key is by the batch alone.
+// The result for a key by the batch alone.
 struct ByBatch {
   bool known = false;                // it does not depend on what was there before
   std::optional<std::string> value;  // if known
@@ -62,7 +62,7 @@ class BatchHistory {
     std::string key;
     std::string end;
   };
-  // Of a family: database and batch together, and what the batch knows.
+  // The state of a family: database and batch together, and the batch alone.
   struct State {
     explicit State(const Map& map) : all(map) {}
     bool InRange(const std::string& key, const std::string& begin, const std::string& end) const {

@@ -197,7 +197,7 @@ class FamiliesModelTest : public DbTestBase, public testing::WithParamInterface<
     moments_.clear();
   }
 
-  // What happens now and then.
+  // Does a rare event.
   void Event() {
     switch (random_.Uniform(9)) {
       case 0: {

@@ -1,4 +1,4 @@
-// One random history against a database and its model.
+// A random history against a database and its model.
 //
 // Everything follows from the seed: how many operations, the shape of the keys, every operation. So a history can be
 // repeated under another option set or scale. The history holds iterators, snapshots and pinned values across writes,

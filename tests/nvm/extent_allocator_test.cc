@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kUnit = kExtentUnit;
 
-// One flag per unit of a small pool, and everything computed from those.
+// A flag for each unit of a small pool, and everything computed from the flags.
 class BitmapModel {
  public:
   explicit BitmapModel(uint64_t units) : free_(units, false) {}

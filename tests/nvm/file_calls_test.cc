@@ -1,4 +1,4 @@
-// What regions and pools do while system calls take their time, or after one failed.
+// Regions and pools while system calls take their time, or after a call failed.
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>

@@ -1,4 +1,5 @@
-// Whatever a pool's table of regions says, its files are mapped where nothing else is, one behind the other, or not.
+// With any bytes in a pool's table of regions, its files are mapped where nothing else is, one behind the other, or not
+// at all.
 
 #include "tests/nvm/hostile_regions.h"
 

@@ -1,4 +1,4 @@
-// What stores and fences in file mode do while another thread's msync takes its time, or fails.
+// Stores and fences in file mode while another thread's msync takes its time, or fails.
 
 #include <gtest/gtest.h>
 

@@ -122,7 +122,7 @@ TEST_P(PersistModes, CountStoresOfManyThreads) {
     threads.emplace_back([&, t] {
       const std::string data(96, static_cast<char>('a' + t));
       for (int i = 0; i < kRounds; i++) {
-        // One thread at a time may count for the log.
+        // A single thread at a time may count for the log.
         const Purpose purpose = t == 0 ? Purpose::kLog : Purpose::kMerge;
         persist.Copy(purpose, pages.page(static_cast<size_t>(t)) + 64, data.data(), data.size());
         EXPECT_TRUE(persist.Fence(purpose).ok());

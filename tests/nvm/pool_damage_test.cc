@@ -111,7 +111,7 @@ TEST_F(PoolDamageTest, AnotherVersionIsNamed) {
     Status s = OpenBytes(bytes, &epoch);
     EXPECT_STATUS(NotSupportedError, s);
     EXPECT_TRUE(Mentions(s, std::to_string(version)));
-    // It may have its checksum elsewhere.
+    // The checksum may lie elsewhere.
     for (int copy = 0; copy < kSuperblockCopies; copy++) bytes[SuperblockOffset(copy) + 104] ^= 1;
     s = OpenBytes(bytes, &epoch);
     EXPECT_STATUS(NotSupportedError, s);
@@ -207,7 +207,7 @@ TEST_F(PoolDamageTest, ARootOfAnotherPoolDoesNotCount) {
   EXPECT_EQ(1u, epoch);
 }
 
-// A switch of the root writes the two copies one after the other. Of the one in flight any subset of its 8-byte words
+// A switch of the root writes the two copies one after the other. Any subset of the 8-byte words of the copy in flight
 // may have arrived.
 TEST_F(PoolDamageTest, ATornSwitchIsTheOldRootOrTheNewOne) {
   constexpr unsigned kWords = sizeof(RootSlot) / 8;

@@ -17,8 +17,8 @@ std::string ReadFileBytes(const std::string& path);
 // Makes a file of these bytes, or replaces it by one. Ends the program if that fails.
 void WriteFileBytes(const std::string& path, const std::string& bytes);
 
-// What a crash at this moment would leave of the pool file at path: a copy at another path. The pool may be open. In
-// kPersistEmulated, that is what a crash of the process leaves.
+// Copies the pool file as a crash at this moment would leave it. The pool may be open. In kPersistEmulated, that is
+// what a crash of the process leaves.
 void CopyPoolFile(const std::string& from, const std::string& to);
 
 // A pool of its own directory that was created and not published: all that tests of extents and tables need.

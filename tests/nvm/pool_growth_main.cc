@@ -74,7 +74,7 @@ class GrowthWatch {
     while (!stop_) {
       usleep(1000);
       const uint64_t micros = Counter(db, "pool-growth-micros"), now = NowNanos();
-      // It ended at some time since the last look, and took this long.
+      // The growth ended at some time since the last look, and took this long.
       if (micros != before) spans_.push_back({looked_at - std::min(looked_at, (micros - before) * 1000), now});
       before = micros;
       looked_at = now;

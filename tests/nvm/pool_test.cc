@@ -323,7 +323,7 @@ TEST_F(GivenBackTest, AtTheEndShortensTheFile) {
   ExpectFull(*middle, 'm');
 }
 
-// What a process that was killed gave back is told from what it did not.
+// Space that a killed process gave back is told from space that it did not give back.
 TEST_F(GivenBackTest, IsFoundAtTheNextOpen) {
   CreateWithRoot(256 * kMiB, kMiB);
   ExtentRef low = Filled(16 * kMiB, 'l');

@@ -97,7 +97,7 @@ TEST_F(RegionTest, GrowsInPlace) {
   EXPECT_EQ(16 * kMiB, region_->size()) << "growing to less changes nothing";
 }
 
-// What is reserved at open is less than the file may become.
+// An open reserves fewer addresses than the file may need.
 class RegionAddressesTest : public RegionTest {
  protected:
   static Region::Place FewAddresses(uint64_t room) {

@@ -14,7 +14,7 @@ namespace {
 
 int Sign(int c) { return c < 0 ? -1 : static_cast<int>(c > 0); }
 
-// What is known must be true of the key, and zeros follow it.
+// The known bytes must be those of the key, and zeros follow them.
 void ExpectKnown(const IndexEntry& entry, const std::string& key, const KeyOrder& order) {
   if (!order.bytewise()) {
     ASSERT_FALSE(entry.complete);

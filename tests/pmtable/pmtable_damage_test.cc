@@ -44,7 +44,7 @@ class PMTableDamage : public testing::TestWithParam<std::tuple<OrderFunction, bo
   char* index() const { return table_->index()->data(); }
   void Flip(uint64_t bit) const { index()[bit / 8] = static_cast<char>(index()[bit / 8] ^ (1 << bit % 8)); }
 
-  // Gets and seeks at random. Those that verify are right or report damage.
+  // Gets and seeks at random. Gets that verify are right or report damage.
   void ProbeGets(const PMTable& table, int probes, Random* random) const {
     for (int i = 0; i < probes; i++) {
       const std::string key = NearKey(keys_, random);
@@ -55,7 +55,7 @@ class PMTableDamage : public testing::TestWithParam<std::tuple<OrderFunction, bo
       table.Seek(key, sequence, false, &position).IgnoreError();
       table.Get(LookupKey(maker_.order(), key, sequence), false, &found, &record).IgnoreError();
       Status s = table.Seek(key, sequence, true, &position);
-      // Who goes on to the entry there verifies its leaf, too.
+      // A caller that goes on to the entry there verifies its leaf, too.
       if (s.ok() && position < table.entries()) s = table.CheckLeaf(position / kNodeFanout, true);
       EXPECT_TRUE(!s.ok() || position == versions_->LowerBound(key, sequence)) << "a verified seek missed damage";
       s = table.Get(LookupKey(maker_.order(), key, sequence), true, &found, &record);
@@ -160,7 +160,7 @@ TEST_P(PMTableDamage, AFlippedReferenceAtTheEndOfALeafIsFoundByEveryVerifyingGet
   }
 }
 
-// What lies behind may be free, or another table's, and be written at the same time.
+// The space behind may be free, or another table's, and be written at the same time.
 TEST_P(PMTableDamage, ARecordThatGoesBeyondItsExtentIsDamage) {
   const Extent& extent = *table_->payload()[0].extent;
   constexpr uint64_t kFromEnd = 64;

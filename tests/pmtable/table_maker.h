@@ -15,7 +15,7 @@
 
 namespace miodb::test {
 
-// One version of a key.
+// A version of a key.
 struct TestVersion {
   std::string key;
   uint64_t sequence;
@@ -107,7 +107,7 @@ class TableMaker {
   uint64_t last_number_ = 0;
 };
 
-// What a record says.
+// The version in a record.
 TestVersion VersionOf(const RecordView& record);
 
 // Fails the test unless the record is this version.

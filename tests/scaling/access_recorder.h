@@ -1,4 +1,4 @@
-// Which cache lines a thread reads and writes: the runtime of a build whose memory accesses call back.
+// Records the cache lines that a thread reads and writes: the runtime of a build whose memory accesses call back.
 //
 // The compiler's instrumentation for ThreadSanitizer calls a function before every load and store; access_recorder.cc
 // has functions of these names, and links in place of the sanitizer's library. memcpy and its like are wrapped by the
@@ -20,7 +20,7 @@ namespace miodb::test {
 
 inline constexpr uintptr_t kLineBytes = 64;
 
-// What was done to one line: the places in the code that read and that wrote it.
+// Accesses to a cache line: the places in the code that read it and that wrote it.
 struct LineAccess {
   std::set<uintptr_t> readers;
   std::set<uintptr_t> writers;

@@ -1,4 +1,4 @@
-// Which cache lines calls on different keys share, counted and not timed: what decides how calls of many threads scale.
+// Cache lines that calls on different keys share, counted and not timed: they decide how calls of many threads scale.
 //
 // Two threads make their calls in turn, so the counts are the same on every machine. A line counts as shared by a pair
 // of calls if one of them writes it and the other one touches it. Lines are told apart by the code that writes them,

@@ -12,7 +12,7 @@ namespace miodb::sim {
 
 namespace {
 
-// One writer between its reservation and the moment at which its caller would hear of it.
+// A writer between its reservation and the moment at which its caller would hear of it.
 struct InFlight {
   enum class Next { kStore, kInsert, kFence, kPublish, kNothing };
 

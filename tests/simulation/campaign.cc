@@ -56,7 +56,7 @@ constexpr char kUpdatesHistory[] = "p0.30! b3.7! f p1.25! m0.9 f q0 c d0! p0.20 
 constexpr uint64_t kSiteHistories = 12;
 constexpr uint64_t kSiteImages = 20000;
 
-// What a child tells its parent.
+// Results of a child for its parent.
 struct Shared {
   uint64_t images;
   char what[1024];
@@ -324,7 +324,7 @@ bool ShownByCrashes(const Mutant& mutant, uint64_t seed, uint64_t max_images, Mu
   return mutant.mutation == Mutation::kNone && shown(Mode::kAdr, true, "unflushed");
 }
 
-// By the first program that fails. One that cannot run shows nothing. Faults of single sites are not planted in
+// By the first program that fails. A program that cannot run shows nothing. Faults of single sites are not planted in
 // programs.
 bool ShownByPrograms(const Mutant& mutant, const std::vector<std::string>& programs, MutantResult* result) {
   if (mutant.mutation == Mutation::kNone) return false;

@@ -1,4 +1,4 @@
-// What crash_explorer runs: random histories, all short histories, mutants; and what it does with a failure.
+// The runs of crash_explorer: random histories, all short histories, mutants; and the handling of a failure.
 //
 // Threads: one. Processes: what may abort (shrinking, mutants) runs in children.
 

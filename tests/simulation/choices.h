@@ -1,4 +1,4 @@
-// Which images of a crash to look at: choices of what is left of every open line.
+// The images of a crash to look at: choices of the content that is left of every open line.
 //
 // All of them while they are few. Else a family in which every ordered pair of lines (u left, v not) occurs, because a
 // bug in the order of stores is such a pair: none, all, and for each bit of a line's number the lines that have it and

@@ -52,7 +52,7 @@ constexpr double kProgressSeconds = 2;
 
 volatile bool g_stop = false;
 
-// What OnAbort prints: a command that repeats what is running.
+// The text of OnAbort: a command that repeats the current run.
 char g_repeat[16384];
 
 void OnInterrupt(int) { g_stop = true; }

@@ -1,4 +1,4 @@
-// What the crash explorer sees and does inside of a database.
+// The crash explorer's access to the inside of a database.
 
 #ifndef MIODB_TESTS_SIMULATION_DB_PEER_H_
 #define MIODB_TESTS_SIMULATION_DB_PEER_H_

@@ -111,8 +111,8 @@ bool Explorer::Run(const Config& config, const History& history, size_t first_ex
   return failure_.empty();
 }
 
-// What a reader could see counts like what was acknowledged, so nothing may be visible before it is durable. With the
-// log off a killed process loses what loss of power does: whatever was not flushed.
+// A write that a reader could see counts as acknowledged, so no write may be visible before it is durable. With the log
+// off a killed process loses what loss of power does: whatever was not flushed.
 Explorer::Range Explorer::LiveRange() const {
   Range range{oracle_->promised(), oracle_->promised(), oracle_->started()};
   if (log_off()) return range;
@@ -246,7 +246,7 @@ void Explorer::MakeOrDropSavepoint(uint32_t number) {
   if (!s.ok() && !s.IsNoSpace()) Fail("savepoint: " + s.ToString());
 }
 
-// Of writers beside one another those that found no room write on their own.
+// Writers beside one another that found no room write on their own.
 void Explorer::Write(const Op& op) {
   const std::vector<Update> updates = UpdatesOf(op, config_, oracle_->started() + 1);
   if (op.kind != 'w') return WriteBatchOf(updates, op.sync);
@@ -291,7 +291,7 @@ void Explorer::Reopen(char how) {
   oracle_ = oracles_.back().get();
 }
 
-// Of every open line nothing, everything, any store or any words are left, drawn from the history so far.
+// Leaves of every open line nothing, everything, any store or any words, drawn from the history so far.
 void Explorer::LosePower() {
   Random random(Mix64(config_.seed, media_[0]->durable_hash()));
   const uint64_t dice = random.Uniform(4);
@@ -405,7 +405,7 @@ void Explorer::CheckImage(int depth, Left left, const Oracle& oracle, const Rang
   totals_.deep += depth > 1;
   const uint64_t hash = medium.durable_hash();
   random_state_[depth] = hash;
-  // What a killed process left is uncertain until recovery has seen to it.
+  // Stores of a killed process are uncertain until recovery has made them durable.
   const bool uncertain = left == Left::kByKill && !medium.open_lines().empty();
   const uint64_t one_in = depth < kMaxDepth ? settings_.recover_one_in[depth] : 0;
   const bool crash = one_in != 0 && (hash % one_in == 0 || (uncertain && hash % settings_.recover_killed_one_in == 0));
@@ -424,7 +424,7 @@ void Explorer::CheckImage(int depth, Left left, const Oracle& oracle, const Rang
   if (!Done()) wrong = oracle.Check(db.get(), left == Left::kByKill ? range.kill : range.low, range.high, &p);
   if (!Done() && wrong.empty()) wrong = DBPeer::CheckSpace(db.get());
   if (wrong.empty() && settings_.check_flushes) wrong = medium.FindUnflushedStore();
-  // What was read must not disappear any more.
+  // Writes that were read must not disappear any more.
   if (wrong.empty() && crash && !Done()) Crash(depth, -1, SiteKind::kFence, oracle, {p, p, p});
   medium.set_crash_point(nullptr);
   db.reset();

@@ -45,7 +45,7 @@ struct Settings {
   const volatile bool* stop = nullptr;
 };
 
-// What has happened, summed over all histories.
+// Counts of events, summed over all histories.
 struct Totals {
   uint64_t histories = 0;
   uint64_t images = 0;     // opened and checked
@@ -58,7 +58,7 @@ struct Totals {
   uint64_t exhausted = 0;  // of points: every choice of whole stores was tried
   uint64_t pairs = 0;      // ordered pairs of lines checked
   uint64_t refused = 0;    // writes, for lack of space
-  // Of the histories' own work.
+  // Counts of the histories' own work.
   uint64_t flushes = 0, merges = 0, lazy_copies = 0, evacuations = 0, splits = 0, rollovers = 0, growths = 0,
            regions = 0, families = 0, savepoints = 0;
 };

@@ -149,7 +149,7 @@ void Oracle::EndSavepoint(const std::string& name, bool is_there) {
   }
 }
 
-// Those that are there have the state of their moment. One that is being made or dropped may be there.
+// Savepoints that exist have the state of their moment. A savepoint that is being made or dropped may exist.
 std::string Oracle::CheckSavepoints(DB* db) const {
   std::vector<SavepointInfo> list;
   const Status listed = db->ListSavepoints(&list);

@@ -1,5 +1,5 @@
-// What a database may hold after a crash: its state after some prefix of the writes in sequence order, batches whole,
-// that has every write promised and none that was not started.
+// The content that a database may have after a crash: its state after some prefix of the writes in sequence order,
+// batches whole, that has every write promised and none that was not started.
 //
 // Keys are numbers below some count; the text of a key is KeyText. Some of them may lie in a column family.
 
@@ -51,7 +51,7 @@ class Oracle {
   void Start(const std::vector<Update>& batch);
   void Acknowledge(bool promise);
   void Refuse();
-  // Of several writes under way those up to this sequence are acknowledged and promised.
+  // Acknowledges and promises the writes under way up to this sequence.
   void AcknowledgeUpTo(uint64_t sequence);
   void PromiseAll() { promised_ = acknowledged_; }
 
@@ -61,7 +61,7 @@ class Oracle {
   void EndSavepoint(const std::string& name, bool is_there);
   bool HasSavepoint(const std::string& name) const { return savepoints_.count(name) > 0; }
 
-  // What was not promised is no longer acknowledged.
+  // Writes that were not promised are no longer acknowledged.
   void LosePower() { acknowledged_ = promised_; }
 
   // Where it begins: nothing is known of what came before.

@@ -37,7 +37,7 @@ inline constexpr uint64_t kLineWords = 8;
 inline constexpr int kMostWriters = 4;  // in flight beside one another
 inline constexpr int kThreads = 4 + kMostWriters;
 
-// What is left of an open line: below kTorn, that many of its stores; else the durable content with those words of the
+// The choice for an open line: below kTorn, that many of its stores; else the durable content with those words of the
 // content after all stores that the low 8 bits name.
 using Choice = uint16_t;
 inline constexpr Choice kTorn = 0x100;

@@ -1,4 +1,4 @@
-// What the simulated memory lets a crash leave, by the rules of its modes.
+// The contents that the simulated memory may have after a crash, by the rules of its modes.
 
 #include "tests/simulation/sim_medium.h"
 

@@ -38,7 +38,7 @@ std::string Hex(const Slice& bytes, const char* digits = "0123456789abcdef") {
   return text;
 }
 
-// What the command prints; fails the test if it fails.
+// The output of the command; fails the test if the command fails.
 std::string Output(const std::string& command) {
   FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
   EXPECT_NE(pipe, nullptr);

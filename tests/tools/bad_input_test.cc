@@ -1,5 +1,5 @@
-// What the programs around traces do with input that is none, is damaged or is impossible: an exit status that is not
-// 0, a message that names the place, and no output that could be taken for a result.
+// The programs around traces with input that is missing, damaged or impossible: an exit status that is not 0, a message
+// that names the place, and no output that could be taken for a result.
 
 #include <gtest/gtest.h>
 

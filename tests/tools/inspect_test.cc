@@ -32,7 +32,7 @@ class InspectTest : public DbTestBase {
     ASSERT_OK(ReadFileToString(Env::Default(), pool(), &good_));
   }
 
-  // Both roots' first copies are left alone: the table's index in the manifest is found by the dump.
+  // The first copies of both roots are left alone: the table's index in the manifest is found by the dump.
   void Damage(uint64_t at) {
     std::string bytes = good_;
     bytes[at] ^= 1;
@@ -94,7 +94,7 @@ TEST_F(InspectTest, FilesOfLongKeysAreCheckedAndShown) {
   result = RunTool("miodb_dump --tables " + path_);
   EXPECT_EQ(0, result.code) << result.text;
   EXPECT_TRUE(result.Says(" long keys\n")) << result.text;
-  // What the manifest does not say is still compared from file to file.
+  // Figures that the manifest does not have are still compared from file to file.
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(options_.ssd_path)) {
     if (entry.path().extension() == ".sst") files.push_back(entry.path().string());

@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t kGets = 4096;
 
-// What the analysis of a trace of kGets gets shows, if every look at the clock may show something.
+// The progress text of the analysis of a trace of kGets gets, if every look at the clock may show something.
 std::string ShownByAnalysis(bool output_time_series) {
   const TestDir dir;
   std::string records = BeginRecord();

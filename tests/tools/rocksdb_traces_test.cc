@@ -154,7 +154,7 @@ TEST_F(RocksDbTracesTest, EveryRecordIsAnalysed) {
     ASSERT_EQ(0, result.code) << benchmark << "\n" << result.text;
     EXPECT_TRUE(lines == ReadFile(dir_ / "out/trace-human_readable_trace.txt")) << benchmark;
     EXPECT_TRUE(result.Says("Total_requests: " + std::to_string(decoder.records()) + " ")) << benchmark << result.text;
-    // One byte of a time makes a difference: the comparison can fail.
+    // A changed byte of a time makes a difference: the comparison can fail.
     std::string changed = bytes;
     changed[BeginRecord().size()] ^= 1;
     EXPECT_FALSE(Decoder(changed).Lines() == lines) << benchmark;

@@ -117,7 +117,7 @@ class SecretTest : public DbTestBase {
     if (at != std::string::npos) Tool(command + std::to_string(strtoull(&text[at + what.size()], nullptr, 10)));
   }
 
-  // What the tools and DumpFile print of what is there.
+  // The output of the tools and of DumpFile for all files.
   void LookAtAll() {
     const std::string ssd = " --ssd=" + options_.ssd_path;
     for (const char* command : {"miodb_check", "miodb_check --json"}) Tool(command + ssd);
@@ -168,7 +168,8 @@ TEST_F(SecretTest, IsInNothingThatAGoodDatabaseSaysOrWrites) {
   ExpectNotInFiles();
 }
 
-// Both superblocks, roots, the table of regions, and places all over the pool, among them footers and table headers.
+// Damages both superblocks, roots, the table of regions, and places all over the pool, among them footers and table
+// headers.
 TEST_F(SecretTest, IsInNothingThatIsSaidOfADamagedDatabase) {
   Make();
   std::vector<std::vector<uint64_t>> damages = {{SuperblockOffset(0) + 40, SuperblockOffset(1) + 40},

@@ -31,7 +31,7 @@ inline std::string FromHex(const std::string& hex) {
   return bytes;
 }
 
-// One record made by the library's encoder.
+// A record made by the library's encoder.
 inline std::string Encoded(const std::function<void(TraceEncoder)>& encode) {
   std::string record;
   encode(TraceEncoder(&record));

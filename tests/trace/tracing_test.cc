@@ -1,4 +1,4 @@
-// What DB::StartTrace records.
+// The records of DB::StartTrace.
 
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ TEST_F(TracingTest, AMultiGetIsOneRecord) {
   Start(options);
   calls();
   EXPECT_EQ((Records{"multiget( 0:a 0:missing 0: 0:a)"}), End());
-  // One call of the sampling's count, however many keys it has.
+  // A call counts once for the sampling, however many keys it has.
   options.filter = kTraceFilterNone;
   options.sampling_frequency = 3;
   Start(options);

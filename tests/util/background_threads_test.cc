@@ -114,7 +114,7 @@ TEST(BackgroundThreadsTest, ManyOwnersShareSomeThreads) {
   for (auto& work : works) threads.Leave(work.get());
 }
 
-// One thread is held, the other one serves everybody else.
+// A thread is held, and the other thread serves everybody else.
 TEST(BackgroundThreadsTest, AStepThatTakesLongHoldsUpNobody) {
   BackgroundThreads threads(2);
   Door door;

@@ -16,7 +16,7 @@ uint32_t HashOf(const std::string& key) { return static_cast<uint32_t>(Hash64(ke
 
 std::string Key(uint64_t i) { return "key" + std::to_string(i); }
 
-// Of a filter over count keys: the share of absent keys that pass. Every present one must.
+// The share of absent keys that pass a filter over count keys. Every present one must.
 double FalsePositives(uint64_t count, int bits_per_key) {
   BloomFilter filter(count, bits_per_key);
   for (uint64_t i = 0; i < count; i++) filter.Add(HashOf(Key(i)));

@@ -10,7 +10,7 @@
 namespace miodb {
 namespace {
 
-// What the tests below share between threads.
+// State that the tests below share between threads.
 struct Shared {
   Mutex mu;
   CondVar cv{&mu};

@@ -48,7 +48,7 @@ TEST_F(NoThreadsTest, ADatabaseDoesNotOpenAndLeavesNothing) {
   Open();
 }
 
-// What the Env's threads have done.
+// The work of the Env's threads.
 struct Work {
   Mutex mutex;
   CondVar done{&mutex};

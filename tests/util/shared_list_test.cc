@@ -23,7 +23,7 @@ struct Least {
 
 using List = SharedList<Item, Least, 4>;
 
-// Of the items below a limit. Also how many items were looked at.
+// The items below a limit. Also how many items were looked at.
 std::vector<Item> FindBelow(const List& list, uint64_t limit, size_t* seen) {
   std::vector<Item> found;
   *seen = 0;

@@ -19,7 +19,7 @@
 
 namespace {
 
-// Of this thread, while it counts.
+// Allocations of this thread, while it counts.
 struct Allocations {
   uint64_t count = 0;
   uint64_t bytes = 0;

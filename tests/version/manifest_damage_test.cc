@@ -215,7 +215,7 @@ TEST_F(ManifestDamageTest, ALostSnapshotIsReported) {
   EXPECT_EQ("Corruption", Recover(image));
 }
 
-// What an earlier life of the area left behind its end: the right edit number at the right place.
+// A record of an earlier use of the area behind its end: the right edit number at the right place.
 TEST_F(ManifestDamageTest, RecordsOfAnotherGenerationDoNotCount) {
   Make(3, 5);
   VersionEdit edit;

@@ -56,7 +56,7 @@ class ManifestTest : public testing::Test {
     return root;
   }
 
-  // What recovery makes of a copy of the pool as it is now. The copy is opened beside the original.
+  // The state that a recovery makes of a copy of the pool as it is now. The copy is opened beside the original.
   std::string RecoveredFromCopy() {
     const std::string copy = dir_ / "copy";
     CopyPoolFile(path_, copy);
@@ -185,7 +185,7 @@ TEST_F(ManifestTest, AStateThatOutgrowsItsAreaGetsALargerOne) {
     if (i % 50 != 0) continue;
     ASSERT_EQ(TextOf(maker_.state()), RecoveredFromCopy());
   }
-  // One edit larger than any area so far.
+  // An edit larger than any area so far.
   VersionEdit edit;
   edit.has_comparator = true;
   edit.comparator = std::string(100000, 'c');

@@ -32,7 +32,7 @@ std::map<uint64_t, uint64_t> Count(Chooser* chooser, int draws = kDraws) {
   return counts;
 }
 
-// That "observed" of kDraws draws fits a probability, within five standard deviations.
+// Expects that "observed" of kDraws draws fits a probability, within five standard deviations.
 void ExpectShare(uint64_t observed, double probability, const std::string& what, int draws = kDraws) {
   const double expected = probability * draws;
   const double deviation = std::sqrt(expected * (1 - probability)) + 1;
@@ -96,7 +96,7 @@ TEST(ZipfianTest, OneAndTwoItemsWork) {
   ExpectShare(counts[3], 1 / Zeta(2, 0.99), "first of two");
 }
 
-// What grew to a size draws what one made at that size draws, eta included.
+// A chooser that grew to a size draws like a chooser made at that size, eta included.
 TEST(ZipfianTest, GrowingIsLikeStartingLarger) {
   Zipfian grown(10, 0.99);
   for (uint64_t n = 11; n <= 500; n++) grown.Grow(n);

@@ -292,8 +292,8 @@ TEST_F(ClientTest, ATargetIsNotExceeded) {
   EXPECT_EQ(result.operations, 600u);
 }
 
-// One slow put holds up all that were due behind it. Counted from their beginning only one operation was slow; counted
-// from when they were due, those of 200 ms at one a millisecond were.
+// A slow put holds up all puts that were due behind it. Counted from their beginning only one operation was slow;
+// counted from when they were due, those of 200 ms at one a millisecond were.
 TEST_F(ClientTest, IntendedLatenciesShowWhatWaitedBehindASlowOperation) {
   store_.slow_at = 100;
   store_.slow_put = std::chrono::milliseconds(200);

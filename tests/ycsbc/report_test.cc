@@ -1,4 +1,4 @@
-// What is printed: the lines that scripts written for YCSB, YCSB-cpp and MioDB's driver look for.
+// The output has the lines that scripts written for YCSB, YCSB-cpp and MioDB's driver look for.
 
 #include "ycsbc/report.h"
 

@@ -13,7 +13,7 @@
 namespace miodb::ycsb {
 namespace {
 
-// What Read says about these properties, besides the required ones.
+// The answer of Read to these properties, besides the required ones.
 std::string Problem(const Values& values, Settings* settings) { return settings->Read(MakeProperties(values)); }
 
 std::string Problem(const Values& values) {

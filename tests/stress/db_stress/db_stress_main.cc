@@ -65,7 +65,7 @@ StressFlags FlagsOf(const Command& command) {
   return flags;
 }
 
-// What the supervisor starts. Dies with it, and leaves Ctrl-C to it.
+// The entry of processes that the supervisor starts. Dies with it, and leaves Ctrl-C to it.
 int RunRole(const Command& command) {
   signal(SIGINT, SIG_IGN);
   const StressFlags flags = FlagsOf(command);

@@ -1,5 +1,5 @@
-// What a database that db_stress torments must hold: a file of its own, outside of the database, mapped by supervisor,
-// worker and verifier. What the worker has stored in it survives its kill.
+// The expected content of a database that db_stress torments: a file of its own, outside of the database, mapped by
+// supervisor, worker and verifier. Stores of the worker to this file survive its kill.
 //
 // Every write passes three points here: its operation is begun (it may be there from now on), it is called, and it has
 // ended (it must be there, or it was refused and must not). Each point takes a tick of one clock, so that it is known
@@ -33,7 +33,7 @@ struct UnitState {
   // When it was started: the version that was there, and the last one ever used. Those between are lost for good.
   uint32_t base_current;
   uint32_t base_last;
-  // What the verifier found.
+  // The verifier's findings.
   uint32_t verified_current;
   uint32_t verified_last;
 };

@@ -12,7 +12,7 @@ bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// What a failure leaves undone: table files, and what says which of them count.
+// Files whose calls may fail: table files, and STORE, which says which table files count.
 bool MayFail(const std::string& name) { return EndsWith(name, ".sst") || EndsWith(name, "/STORE.tmp"); }
 
 class FaultyFile final : public WritableFile {

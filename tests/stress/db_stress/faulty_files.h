@@ -15,7 +15,7 @@ namespace miodb::test {
 
 class FaultyFiles final : public EnvWrapper {
  public:
-  // One call of one_in fails, once it is armed, and is counted in *faults.
+  // Once armed, one call of one_in fails and is counted in *faults.
   FaultyFiles(uint64_t seed, uint64_t one_in, std::atomic<uint64_t>* faults)
       : EnvWrapper(Env::Default()), seed_(seed), one_in_(one_in), faults_(faults) {}
 

@@ -1,4 +1,4 @@
-// What db_stress takes for right and for wrong, on histories that are made here instead of by a database.
+// The judgement of db_stress on histories that are made here instead of by a database.
 
 #include "tests/stress/db_stress/history.h"
 

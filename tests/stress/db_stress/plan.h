@@ -1,4 +1,4 @@
-// What db_stress does, as functions of the seed: keys, values, options, operations. Nothing here keeps state, so the
+// The plan of db_stress, as functions of the seed: keys, values, options, operations. Nothing here keeps state, so the
 // supervisor, the worker that it kills, the verifier after it and a repeated run all know the same.
 //
 // Data is written in units: one key, or eight keys that are only ever written together in one batch. Each write of a
@@ -32,7 +32,7 @@ struct StressKey {
   uint32_t member;
 };
 
-// One database: what stays the same over its rounds.
+// The data of a database that stays the same over its rounds.
 class StressData {
  public:
   StressData(uint64_t seed, uint64_t generation, bool fast);
@@ -53,7 +53,8 @@ class StressData {
 
   // Version 0, before the first write, counts as a deletion.
   bool IsDeletion(uint32_t unit, uint32_t version) const;
-  // Whether the unit's deletions are single deletions, and each put comes behind one. Such units have one key.
+  // Whether the unit's deletions are single deletions, and each put comes behind one. Whether the unit has a single
+  // key.
   static bool IsSingle(uint32_t unit) { return unit % 8 == 5; }
   // Whether the version is merged into the one before. REQUIRES: it is no deletion, and the unit not single.
   bool IsMerged(uint32_t unit, uint32_t version) const;
@@ -80,7 +81,7 @@ class StressData {
 
 enum class KillTarget { kOpening, kWriting, kFlushing, kCompacting, kClosing, kNever };
 
-// One run of a worker on a database.
+// A run of a worker on a database.
 struct StressRound {
   uint64_t number = 0;
   Options options;
@@ -93,7 +94,7 @@ struct StressRound {
   uint64_t file_faults = 0;  // one of so many writes of the worker to files of the SSD tier fails; 0: none
   bool settles = false;      // the verifier also waits for idle and looks at the space
 
-  // One line for people.
+  // A line for people.
   std::string Describe() const;
 };
 

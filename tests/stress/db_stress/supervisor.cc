@@ -181,7 +181,7 @@ std::string Supervisor::RunCheck() const {
 std::string Supervisor::RunRound(const StressData& data, const StressRound& round, bool last) {
   std::string fault = RunWorker(round);
   if (!fault.empty()) return fault;
-  // What the verifier is going to open, for whoever has to find out why it failed.
+  // Keeps a copy of the pool that the verifier is going to open, to find out why the verifier failed.
   std::error_code error;
   std::filesystem::copy_file(path_ + "/pool", options_.directory + "/pool_before_verify",
                              std::filesystem::copy_options::overwrite_existing, error);

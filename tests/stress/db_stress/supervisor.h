@@ -37,7 +37,7 @@ class Supervisor {
   enum class Wait { kEnded, kReached, kTimeOut };
 
   bool Enough() const;
-  // One worker, one kill, one look. Empty if all was right.
+  // Runs a worker, kills it and verifies the database. Empty if all was right.
   std::string RunRound(const StressData& data, const StressRound& round, bool last);
   std::string RunWorker(const StressRound& round);
   std::string RunVerifier(const StressRound& round, bool last);

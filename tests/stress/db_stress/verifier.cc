@@ -101,8 +101,8 @@ std::string StressVerifier::ReadBackward(const FoundValues& found) {
   return rank == 0 ? "" : "a backward scan misses " + keys[rank - 1].text;
 }
 
-// What a settled database takes, and what it takes after a reopen, when only what the manifest names is taken. More
-// before than after was forgotten in memory; prepared chunks and the spare manifest area may differ.
+// The space of a settled database, and its space after a reopen, when only extents that the manifest names are taken.
+// More before than after was forgotten in memory; prepared chunks and the spare manifest area may differ.
 std::string StressVerifier::CheckSpace(const std::string& path) {
   Status s = db_->WaitForIdle();
   if (s.IsNoSpace() && round_.options.pool_size > 0) return "";

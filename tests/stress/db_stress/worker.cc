@@ -40,7 +40,7 @@ void StressWorker::AddUpdates(uint32_t unit, uint32_t version, WriteBatch* batch
   }
 }
 
-// One update goes in without a batch.
+// A single update goes in without a batch.
 Status StressWorker::WriteOperation(int writer, uint64_t n, const std::vector<uint32_t>& units,
                                     const uint32_t* versions) {
   struct Single final : WriteBatch::Handler {
