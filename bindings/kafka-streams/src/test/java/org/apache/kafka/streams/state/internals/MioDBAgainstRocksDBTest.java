@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Properties;
 import java.util.Random;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -147,6 +149,25 @@ class MioDBAgainstRocksDBTest {
       found.add(entries(store.prefixScan(prefix, new BytesSerializer())).size());
     }
     assertEquals(List.of(2, 3), found);
+  }
+
+  /** What docs/kafka_streams.md says of a close without a commit. */
+  @Test
+  void aCloseKeepsWhatWasPutButForOursUnderExactlyOnce() {
+    List<String> found = new ArrayList<>();
+    for (String guarantee : List.of(StreamsConfig.AT_LEAST_ONCE, StreamsConfig.EXACTLY_ONCE_V2)) {
+      Properties properties = StreamsTestUtils.getStreamsConfig();
+      properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
+      context = new InternalMockProcessorContext<>(TestUtils.tempDirectory(), new StreamsConfig(properties));
+      for (KeyValueBytesStoreSupplier supplier : List.of(MioDBStores.keyValueStore("ours"),
+          Stores.persistentKeyValueStore("theirs"))) {
+        KeyValueStore<Bytes, byte[]> store = open(supplier.get());
+        store.put(key(1), guarantee.getBytes());
+        store.close();
+        found.add(text(open(supplier.get()).get(key(1))));
+      }
+    }
+    assertEquals(Arrays.asList("at_least_once", "at_least_once", null, "exactly_once_v2"), found);
   }
 
   @Test
