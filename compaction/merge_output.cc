@@ -25,7 +25,8 @@ MergeOutput::MergeOutput(const MergeRequest& request, bool may_copy, bool bottom
   CHECK(tracker_ != nullptr && copier_ != nullptr && sink_ != nullptr && result_ != nullptr);
 }
 
-// A tombstone that is dropped below operands that wait leaves them as those of a key that has nothing older.
+// Operands of the key may be waiting for their base. If the tombstone below them is dropped, they become the oldest
+// records of the key, as if nothing had been there before.
 Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, bool apart) {
   using Verdict = VersionJudge::Verdict;
   CHECK(version.table != nullptr);

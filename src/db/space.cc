@@ -31,8 +31,9 @@ constexpr uint64_t kReserveChunks = 6;
 constexpr uint64_t kCopyReserveChunks = 3;
 constexpr uint64_t kReserveShare = 128;
 
-// As much of the reserve is kept in one piece at most: in such chunks; and in lists of all extents of all tables,
-// or in lists of tables whose copies lie in the smallest extents.
+// Bounds of the part of the reserve that stays in one piece (ReserveRun): so many reserve chunks, and the larger of two
+// extent lists: so many entries for each payload reference, or for each reference and each smallest extent that copies
+// may add.
 constexpr uint64_t kReserveRunChunks = 8;
 constexpr uint64_t kReserveRunLists = 16;
 constexpr uint64_t kReserveRunTables = 2;

@@ -53,8 +53,7 @@ class StressData {
 
   // Version 0, before the first write, counts as a deletion.
   bool IsDeletion(uint32_t unit, uint32_t version) const;
-  // Whether the unit's deletions are single deletions, and each put comes behind one. Whether the unit has a single
-  // key.
+  // Whether the unit's deletions are single deletions, and each put comes behind one; a unit of this kind has one key.
   static bool IsSingle(uint32_t unit) { return unit % 8 == 5; }
   // Whether the version is merged into the one before. REQUIRES: it is no deletion, and the unit not single.
   bool IsMerged(uint32_t unit, uint32_t version) const;
