@@ -4,7 +4,7 @@
 #
 #   tests/claims/plants.sh [options]
 #
-#   --only=REGEX    only plants whose name matches; they are in tests/claims/plants/
+#   --only=NAME     only this plant of tests/claims/plants/; what is the name of none is a regular expression
 #   --claims=REGEX  only claims whose name matches (as --only of claims.sh); default: all of the first tier
 #   --copy=FOLDER   where the copy and its build are; kept, so that the next run builds little. Default: a fresh folder
 #                   that is removed
@@ -37,6 +37,7 @@ while (($# > 0)); do
 done
 
 plants=$MIODB_ROOT/tests/claims/plants
+if [[ -e $plants/$only.patch || -e $plants/$only.mutant ]]; then only="^$only\$"; fi
 targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost stalls_agreement trace_analyzer
   tests.scaling.conflicts_test miodb_static miodb_shared)
 scratch=$(mktemp -d)
@@ -96,7 +97,7 @@ fallen() {
 
 # named FILE WORD: the claims on the line that begins with the word, those that are judged at all.
 named() {
-  sed -n "s/^$2: //p" "$1" | tr ' ' '\n' | { grep -E -- "${claims:-.}" || true; } | sort
+  sed -n "s/^$2: //p" "$1" | tr ' ' '\n' | { grep -xF -f <(say "$judged") || true; } | sort
 }
 
 passed=0
@@ -106,6 +107,8 @@ verdict() {
   if [[ $2 == ok ]]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
+# The last line of the list has the time that they take.
+judged=$("$MIODB_ROOT/test_sh/claims.sh" --list --only="$claims" | sed '$d' | awk '{ print $2 }')
 copy_sources
 build_copy
 without=$(fallen "$copy/build")

@@ -34,6 +34,11 @@ done
 run "$claims" --list --only='^power-loss'
 expect_status 0
 expect_part "power-loss-adr"
+# The name of a claim is that claim, and no other whose name has it in it.
+run "$claims" --list --tier=all --only=scans
+expect_status 0
+expect "one claim and the time that it takes" test "$(wc -l <"$scratch/out")" = 2
+expect_part " scans "
 run "$claims" --diff "$scratch/nowhere.json" "$scratch/nowhere.json"
 expect_status 2
 printf '{}\n' >"$scratch/empty.json"

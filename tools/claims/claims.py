@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Judges the claims of the documents by running their experiments. test_sh/claims.sh is the command for users.
 
-  claims.py run --tier T --only REGEX --bin FOLDER --db FOLDER --out FOLDER [--plots true|false]
-  claims.py list --tier T --only REGEX
+  claims.py run --tier T --only NAME|REGEX --bin FOLDER --db FOLDER --out FOLDER [--plots true|false]
+  claims.py list --tier T --only NAME|REGEX
   claims.py diff BEFORE.json AFTER.json
   claims.py join --out FOLDER REPORT.json...   one report of several, which judged pieces: of each experiment the last
                                                that ran it as the registry has it now, judged anew from its figures

@@ -119,7 +119,9 @@ def load(folder=FOLDER):
     return list(claims.values()), experiments
 
 
-def chosen(claims, tier, pattern):
-    """The claims of a tier (or of every one: "all") whose id matches a regular expression."""
-    return [claim for claim in claims
-            if tier in ('all', claim['tier']) and re.search(pattern, claim['id'])]
+def chosen(claims, tier, only):
+    """The claims of a tier (or of every one: "all"): the one whose id this is, or else those whose id it matches as a
+    regular expression."""
+    is_id = any(claim['id'] == only for claim in claims)
+    return [claim for claim in claims if tier in ('all', claim['tier'])
+            and (claim['id'] == only if is_id else re.search(only, claim['id']))]
