@@ -92,7 +92,7 @@ experiments=("$MIODB_ROOT/test_sh/experiments/run.sh" all --scale "$scale" --rou
 if [[ $engines != all ]]; then experiments+=(--engines "$engines"); fi
 if $resume; then experiments+=(--resume-last); fi
 # What they need, and whether they can go on, is judged before anything starts.
-if has_stage experiments; then "${experiments[@]}" --check >/dev/null; fi
+if has_stage experiments && ! $dry_run; then "${experiments[@]}" --check >/dev/null; fi
 exit_on_signals
 
 # The runs, in order: stage|file|bytes of data|words of the command, separated by "|".

@@ -75,8 +75,9 @@ check_writable_parent() {
 # existing_node NODE: the NUMA node, or -1 if this machine has no such node.
 existing_node() { if [[ -d /sys/devices/system/node/node$1 ]]; then say "$1"; else say -1; fi; }
 
-# find_program FOLDER NAME: dies unless the program is there.
+# find_program FOLDER NAME: dies unless the program is there. With --dry-run it need not be.
 find_program() {
+  if ${dry_run:-false}; then return 0; fi
   [[ -x $1/$2 ]] || die "no program $1/$2; build it first (cmake --build $1 --target $2) or name its folder"
 }
 

@@ -142,10 +142,12 @@ measure_alone() {
 }
 
 # choose_engines PROGRAM LIST: sets engine_list to the engines of a comma list, or to all real stores that PROGRAM was
-# built with, and engine_versions to what it says about them: "miodb 1.0, leveldb 1.23".
+# built with, and engine_versions to what it says about them: "miodb 1.0, leveldb 1.23". A PROGRAM that is not there,
+# which is for --dry-run alone, counts as built with all.
 choose_engines() {
   local available engine
-  engine_versions=$("$1" --version)
+  engine_versions="miodb, leveldb, rocksdb"
+  if [[ -x $1 ]]; then engine_versions=$("$1" --version); fi
   engine_versions=${engine_versions#*: }
   engine_versions=${engine_versions%, basic}
   available=$(tr ',' '\n' <<<"$engine_versions" | awk '{ print $1 }' | paste -sd, -)

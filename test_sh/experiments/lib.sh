@@ -478,7 +478,7 @@ choose_folder() {
 
 run_all() {
   local round i turn words engine
-  need_room "$db_parent" $((3 * largest + 4 * memtable + (512 << 20)))
+  if ! $dry_run; then need_room "$db_parent" $((3 * largest + 4 * memtable + (512 << 20))); fi
   check_resumed
   if $check_only; then exit 0; fi
   if $dry_run; then

@@ -75,6 +75,12 @@ done
 run sh "$one_test" RUN_VALUE_TEST "${common[@]}" --dry-run
 expect_status 0
 expect "twelve commands" test "$(wc -l <"$scratch/out")" = 12
+# No program is needed for it.
+for script in "$one_test" "$auto"; do
+  run "$script" --bench_path "$scratch/nowhere" --db_path "$scratch/db" --outfilepath "$scratch/none" --dry-run
+  expect_status 0
+  expect_part "$scratch/nowhere/db_bench --num="
+done
 
 # Nothing but databases is removed.
 mkdir "$scratch/home"

@@ -247,6 +247,9 @@ if [[ $(stat -f -c %T "$scratch") == tmpfs ]]; then
 fi
 run "$folder/run.sh" all "${common[@]}" --check
 expect_error_part "no program $scratch/bin/ycsbc"
+run "$folder/fig9_levels.sh" --db "$scratch/db" --bin "$scratch/nowhere" --no-plots --dry-run
+expect_status 0
+expect_part "$scratch/nowhere/db_bench"
 run "$folder/fig9_levels.sh" "${common[@]}" --dry-run
 expect_status 0
 expect "seven commands" test "$(grep -c . "$scratch/out")" = 7
