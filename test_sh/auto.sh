@@ -196,5 +196,5 @@ if [[ $only == "$all_stages" ]]; then
   "$MIODB_ROOT/test_sh/parser.sh" "$outfilepath" | tee "$outfilepath/parsed.txt"
 elif [[ $only != experiments ]]; then
   # Files of the other stages may be there from before; that they are not is no news.
-  { "$MIODB_ROOT/test_sh/parser.sh" "$outfilepath" || true; } | sed -E '/: (the file is )?missing$/d' | tee "$outfilepath/parsed.txt"
+  { "$MIODB_ROOT/test_sh/parser.sh" --present "$outfilepath" || true; } | sed -E '/: (the file is )?missing$/d' | tee "$outfilepath/parsed.txt"
 fi

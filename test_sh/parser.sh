@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Prints the figures of a run of test_sh/auto.sh, block by block as the parser of MioDB's prototype does.
 #
-#   test_sh/parser.sh [--outfilepath FOLDER | FOLDER]
+#   test_sh/parser.sh [--present] [--outfilepath FOLDER | FOLDER]
+#
+# --present leaves out the blocks of which no file is there.
 #
 # FOLDER holds the output files; default: $outfilepath, or results/auto. Figures are found by the names before them, the
 # last of a name counts, and units that stick to a number do not matter, so files of the prototype are read as well.
@@ -20,16 +22,18 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 folder=${outfilepath:-results/auto}
+present=false
 while (($# > 0)); do
   if [[ $1 != -* ]]; then
     folder=$1
     shift
     continue
   fi
-  take_option "" "$@"
+  take_option "--present" "$@"
   shift "$option_words"
   case $option in
     --outfilepath) folder=$value ;;
+    --present) present=true ;;
     *) die "unknown option $option; see --help" ;;
   esac
 done
@@ -38,7 +42,19 @@ done
 status=0
 published_bytes=81920000000
 
-title() { printf '\n---------- %s ----------\n' "$*"; }
+# begin_block TITLE PATTERN...: prints the title of a block, whose files have names of these patterns. Fails if the block
+# is left out.
+begin_block() {
+  local text=$1 pattern
+  shift
+  if $present; then
+    for pattern in "$@"; do
+      if compgen -G "$folder/$pattern" >/dev/null; then pattern=; break; fi
+    done
+    [[ -z $pattern ]] || return 1
+  fi
+  printf '\n---------- %s ----------\n' "$text"
+}
 
 # missing FILE WHAT
 missing() {
@@ -108,12 +124,12 @@ memtable_sizes=(64 128 256 512)
 for block in "random write:fillrandom:random" "sequential write:fillseq:seq" "random read:readrandom:random" \
   "sequential read:readseq:seq"; do
   IFS=: read -r name benchmark order <<<"$block"
-  title "$name: values of 1, 4, 16, 64 KB (Figure 6)"
+  begin_block "$name: values of 1, 4, 16, 64 KB (Figure 6)" "db_bench_${order}_*KB.out" || continue
   for kilobytes in "${value_sizes[@]}"; do lines "$benchmark  " "db_bench_${order}_${kilobytes}KB.out"; done
 done
 
-title "Different costs: random writes of 4 KB (Table 1)"
-if find_file db_bench_random_4KB.out; then
+if begin_block "Different costs: random writes of 4 KB (Table 1)" db_bench_random_4KB.out &&
+  find_file db_bench_random_4KB.out; then
   stall=$(last_number "stall time")
   dump=$(last_number "dump time" "flush time")
   say "Interval Stall: 0"
@@ -124,33 +140,39 @@ if find_file db_bench_random_4KB.out; then
 fi
 
 for kilobytes in 1 4; do
-  title "YCSB throughput: Load, A, B, C, D, E, F, records of $kilobytes KB (Figure 7)"
+  begin_block "YCSB throughput: Load, A, B, C, D, E, F, records of $kilobytes KB (Figure 7)" \
+    "YCSB_${kilobytes}KB.out" || continue
   lines loading "YCSB_${kilobytes}KB.out"
   lines "all op" "YCSB_${kilobytes}KB.out"
 done
 
-title "Tail latency: YCSB A (Figure 8, Table 2)"
-"$MIODB_ROOT/test_sh/tail_latency.sh" "$folder"/YCSB_{1,4}KB_tail_latency.out || status=1
+if begin_block "Tail latency: YCSB A (Figure 8, Table 2)" "YCSB_*KB_tail_latency.out"; then
+  "$MIODB_ROOT/test_sh/tail_latency.sh" "$folder"/YCSB_{1,4}KB_tail_latency.out || status=1
+fi
 
-title "data set size: 40, 80, 120, 160, 200 GB (Figure 10)"
-for benchmark in readrandom fillrandom; do
-  for gigabytes in "${data_sizes[@]}"; do
-    lines "$benchmark  " "dateset_size_${gigabytes}GB.out" "dataset_size_${gigabytes}GB.out"
+data_patterns=("dateset_size_*GB.out" "dataset_size_*GB.out")
+if begin_block "data set size: 40, 80, 120, 160, 200 GB (Figure 10)" "${data_patterns[@]}"; then
+  for benchmark in readrandom fillrandom; do
+    for gigabytes in "${data_sizes[@]}"; do
+      lines "$benchmark  " "dateset_size_${gigabytes}GB.out" "dataset_size_${gigabytes}GB.out"
+    done
   done
-done
+fi
 
-title "Write Amplification by data set size: 40, 80, 120, 160, 200 GB (Figure 11)"
-for gigabytes in "${data_sizes[@]}"; do
-  amplification "dateset_size_${gigabytes}GB.out" "dataset_size_${gigabytes}GB.out"
-done
+if begin_block "Write Amplification by data set size: 40, 80, 120, 160, 200 GB (Figure 11)" "${data_patterns[@]}"; then
+  for gigabytes in "${data_sizes[@]}"; do
+    amplification "dateset_size_${gigabytes}GB.out" "dataset_size_${gigabytes}GB.out"
+  done
+fi
 
-title "memtable size: 64, 128, 256, 512 MB (Figure 12)"
-for megabytes in "${memtable_sizes[@]}"; do
-  find_file "memtable_size_${megabytes}MB.out" || continue
-  dump=$(last_number "dump time" "flush time")
-  if [[ -n $dump ]]; then say "Flushing Time: $dump us"; else missing "memtable_size_${megabytes}MB.out" "dump time"; fi
-done
-for benchmark in fillrandom readrandom; do
-  for megabytes in "${memtable_sizes[@]}"; do lines "$benchmark  " "memtable_size_${megabytes}MB.out"; done
-done
+if begin_block "memtable size: 64, 128, 256, 512 MB (Figure 12)" "memtable_size_*MB.out"; then
+  for megabytes in "${memtable_sizes[@]}"; do
+    find_file "memtable_size_${megabytes}MB.out" || continue
+    dump=$(last_number "dump time" "flush time")
+    if [[ -n $dump ]]; then say "Flushing Time: $dump us"; else missing "memtable_size_${megabytes}MB.out" "dump time"; fi
+  done
+  for benchmark in fillrandom readrandom; do
+    for megabytes in "${memtable_sizes[@]}"; do lines "$benchmark  " "memtable_size_${megabytes}MB.out"; done
+  done
+fi
 exit "$status"

@@ -142,6 +142,7 @@ expect "the last memtable is scaled like the data" grep -q -- "--write_buffer_si
 expect_line "---------- memtable size: 64, 128, 256, 512 MB (Figure 12) ----------"
 expect "figures of what ran are printed" grep -q '^fillrandom   : ' "$scratch/out"
 expect "nothing is said of the files of other stages" test -z "$(grep "file is missing" "$scratch/out")"
+expect "nor of the stages" test -z "$(grep -E -- "-- (sequential|YCSB|Tail|data set|Write Ampl).* --" "$scratch/out")"
 expect "and kept" grep -q '^fillrandom   : ' "$scratch/auto/parsed.txt"
 run "$auto" "${common[@]}" --only random,memtable --dry-run
 expect "at scale 1 the last memtable is the published one" grep -q -- "memtable_size_512MB.*--write_buffer_size=536870912" "$scratch/out"

@@ -10,6 +10,14 @@ parser="$MIODB_ROOT/test_sh/parser.sh"
 run "$parser" "$here/recorded"
 expect_status 0
 expect_same "every block of a complete run" "$here/recorded/expected.txt"
+run "$parser" --present "$here/recorded"
+expect_same "every block of a complete run, again" "$here/recorded/expected.txt"
+mkdir "$scratch/part"
+cp "$here"/recorded/memtable_size_*.out "$scratch/part"
+run "$parser" --present "$scratch/part"
+expect_status 0
+expect "the block of what is there" test "$(grep -c -- "----------$" "$scratch/out")" = 1
+expect_line "---------- memtable size: 64, 128, 256, 512 MB (Figure 12) ----------"
 
 # The published build of the prototype glues units to numbers and says "flush time"; other lines have "wa" in them.
 cp -r "$here/recorded" "$scratch/prototype"
