@@ -277,7 +277,7 @@ TEST_P(PeerImportTest, ADamagedSourceGivesAnErrorAndNoHalfMadeDatabase) {
 INSTANTIATE_TEST_SUITE_P(Peers, PeerImportTest, testing::Values("leveldb", "rocksdb"),
                          [](const auto& peer) { return std::string(peer.param); });
 
-TEST_F(MiodbImportTest, OfSeveralColumnFamiliesOneHasToBeNamed) {
+TEST_F(MiodbImportTest, ColumnFamiliesKeepTheirNamesAndOneOfThemMayBeImportedAlone) {
   rocksdb::Options options;
   options.create_if_missing = true;
   rocksdb::DB* opened = nullptr;
@@ -289,12 +289,22 @@ TEST_F(MiodbImportTest, OfSeveralColumnFamiliesOneHasToBeNamed) {
   ASSERT_TRUE(opened->DestroyColumnFamilyHandle(family).ok());
   delete opened;
   const std::string command = miodb_ + "import " + target() + " " + Inside("source");
-  EXPECT_EQ(2, Run(command));
-  EXPECT_NE(std::string::npos, err_.find("has the column families default, other; choose one")) << err_;
   EXPECT_EQ(2, Run(command + " --column_family=wrong"));
+  EXPECT_NE(std::string::npos, err_.find("has no column family \"wrong\"; there are default, other")) << err_;
   ExpectNothingMade();
   EXPECT_EQ(0, Run(command + " --column_family=other")) << err_;
-  EXPECT_EQ("of the other\n", RunProgram(miodb_ + "get " + target() + " a").text);
+  EXPECT_EQ("a\tof the other\n", RunProgram(miodb_ + "scan " + target()).text);
+  std::filesystem::remove_all(target());
+  EXPECT_EQ(0, Run(command)) << err_;
+  EXPECT_EQ("a\tof the default\nother\ta\tof the other\n", RunProgram(miodb_ + "scan " + target()).text);
+  // LevelDB has one space for keys.
+  const std::string out = miodb_ + "export --format=leveldb --output=" + Inside("leveldb") + " " + target();
+  EXPECT_EQ(2, Run(out));
+  EXPECT_NE(std::string::npos, err_.find("has the column families default, other")) << err_;
+  EXPECT_EQ(0, Run(out + " --column_family=other")) << err_;
+  EXPECT_EQ(2, Run(miodb_ + "import --column_family=other " + Inside("back") + " " + Inside("leveldb")));
+  EXPECT_EQ(0, Run(miodb_ + "import " + Inside("back") + " " + Inside("leveldb"))) << err_;
+  EXPECT_EQ("a\tof the other\n", RunProgram(miodb_ + "scan " + Inside("back")).text);
 }
 
 #endif

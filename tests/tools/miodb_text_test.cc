@@ -31,7 +31,7 @@ TEST(MiodbTextTest, WhatIsShownCanBeGivenBack) {
   Random random(test::Seeds(1)[0]);
   for (int i = 0; i < 20000; i++) {
     const std::string key = RandomBytes(&random), value = RandomBytes(&random);
-    std::string back, back_value;
+    std::string back;
     const std::string text = ToText(key);
     EXPECT_TRUE(IsUtf8(text)) << ToHex(key);
     for (const char c : text) EXPECT_FALSE((c >= 0 && c < 0x20) || c == 0x7f) << ToHex(key);
@@ -40,18 +40,26 @@ TEST(MiodbTextTest, WhatIsShownCanBeGivenBack) {
     EXPECT_EQ("", FromHex(ToHex(key), &back));
     EXPECT_EQ(key, back);
     for (const bool hex : {false, true}) {
-      const std::string line = ToJsonLine(key, value, hex);
+      const std::string family = random.OneIn(2) ? "" : "f" + RandomBytes(&random);
+      const std::string line = ToJsonLine(family, key, value, hex);
+      JsonLine read;
       EXPECT_TRUE(IsUtf8(line));
       EXPECT_EQ(std::string::npos, line.find('\n'));
-      EXPECT_EQ("", FromJsonLine(line, &back, &back_value)) << line;
-      EXPECT_EQ(key, back);
-      EXPECT_EQ(value, back_value);
+      EXPECT_EQ("", FromJsonLine(line, &read)) << line;
+      EXPECT_EQ(family, read.family);
+      EXPECT_EQ(key, read.key);
+      EXPECT_EQ(value, read.value);
+      if (family.empty()) continue;
+      EXPECT_EQ("", FromJsonLine(ToJsonFamilyLine(family, hex), &read));
+      EXPECT_EQ(family, read.family);
+      EXPECT_FALSE(read.key.has_value() || read.value.has_value());
     }
   }
 }
 
 TEST(MiodbTextTest, WrongTextAndWrongLinesAreRefusedWithAReason) {
-  std::string key, value;
+  std::string key;
+  JsonLine read;
   for (const char* const text : {"\\", "\\q", "\\x", "\\x1", "\\xg0", "a\\x0"})
     EXPECT_NE("", FromText(text, &key)) << text;
   for (const char* const hex : {"0", "0g", "zz", "000"}) EXPECT_NE("", FromHex(hex, &key)) << hex;
@@ -60,12 +68,13 @@ TEST(MiodbTextTest, WrongTextAndWrongLinesAreRefusedWithAReason) {
         "{\"key\": \"a\", \"value\": \"b\"} x", "{\"key\": \"a\", \"key_hex\": \"00\", \"value\": \"b\"}",
         "{\"key\": \"a\", \"value\": \"b\", \"time\": \"c\"}", "{\"key\": \"\\ud800\", \"value\": \"b\"}",
         "{\"key\": \"a\xff\", \"value\": \"b\"}", "{\"key\": \"a\", \"value\": \"b\"",
-        "{\"key\": \"a\\q\", \"value\": \"\"}", "{\"key_hex\": \"abc\", \"value\": \"\"}"}) {
-    EXPECT_NE("", FromJsonLine(line, &key, &value)) << line;
+        "{\"key\": \"a\\q\", \"value\": \"\"}", "{\"key_hex\": \"abc\", \"value\": \"\"}", "{\"column_family\": \"\"}",
+        "{\"column_family\": \"f\", \"key\": \"a\"}", "{\"column_family\": \"f\", \"column_family_hex\": \"00\"}"}) {
+    EXPECT_NE("", FromJsonLine(line, &read)) << line;
   }
-  EXPECT_EQ("", FromJsonLine("{ \"value\" : \"\\u00e9\\ud83d\\ude00\\/\" , \"key\":\"\" } ", &key, &value));
-  EXPECT_EQ("", key);
-  EXPECT_EQ("\xc3\xa9\xf0\x9f\x98\x80/", value);
+  EXPECT_EQ("", FromJsonLine("{ \"value\" : \"\\u00e9\\ud83d\\ude00\\/\" , \"key\":\"\" } ", &read));
+  EXPECT_EQ("", read.key);
+  EXPECT_EQ("\xc3\xa9\xf0\x9f\x98\x80/", read.value);
 }
 
 }  // namespace

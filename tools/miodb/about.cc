@@ -13,11 +13,15 @@ namespace {
 // Properties of one line each, and properties that are texts.
 constexpr const char* kShort[] = {"miodb.persist-mode", "miodb.background-error",  "miodb.ssd-error",
                                   "miodb.nvm-model",    "miodb.estimate-num-keys", "leveldb.approximate-memory-usage"};
-constexpr const char* kLong[] = {"miodb.pool", "miodb.placement", "miodb.counters", "leveldb.stats",
-                                 "leveldb.sstables"};
+constexpr const char* kLong[] = {"miodb.column-families", "miodb.pool",    "miodb.placement",
+                                 "miodb.counters",        "leveldb.stats", "leveldb.sstables"};
+
+constexpr const char* kOfFamilies[] = {"miodb.estimate-num-keys", "miodb.approximate-bytes"};
 
 class Stats final : public StoreCommand {
  public:
+  Stats() : StoreCommand(FamilyScope::kDatabase) {}
+
   void AddOwnOptions(OptionTable* options) override {
     options->Switch("prometheus", &prometheus_, "in the text format that Prometheus scrapes");
   }
@@ -39,28 +43,37 @@ class Stats final : public StoreCommand {
 
 class Properties final : public StoreCommand {
  public:
+  Properties() : StoreCommand(FamilyScope::kOne) {}
+
   int RunOn(DB* db, const Call& call) override {
     Output out;
     int code = kDone;
     std::string value;
     for (const std::string& name : call.operands) {
-      if (db->GetProperty(name, &value)) {
+      if (db->GetProperty(family(), name, &value)) {
         out.Write(value.ends_with('\n') ? value : value + "\n");
       } else {
         Fail(call, "no property '" + name + "'", "Without a name all of them are shown.");
         code = kNo;
       }
     }
-    if (call.operands.empty()) ShowAll(db, &out);
+    if (call.operands.empty() && families()->is_named()) {
+      for (const char* const name : kOfFamilies) Show(db, name, &out);
+    } else if (call.operands.empty()) {
+      ShowAll(db, &out);
+    }
     return out.Finish(call, code);
   }
 
  private:
-  static void ShowAll(DB* db, Output* out) {
+  void Show(DB* db, const char* name, Output* out) const {
     std::string value;
-    for (const char* name : kShort) {
-      if (db->GetProperty(name, &value)) out->Write(std::string(name) + ": " + value + "\n");
-    }
+    if (db->GetProperty(family(), name, &value)) out->Write(std::string(name) + ": " + value + "\n");
+  }
+
+  void ShowAll(DB* db, Output* out) const {
+    for (const char* name : kShort) Show(db, name, out);
+    std::string value;
     for (const char* name : kLong) {
       if (db->GetProperty(name, &value)) out->Write("\n" + std::string(name) + ":\n" + value);
     }

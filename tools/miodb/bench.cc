@@ -29,7 +29,7 @@ class Bench final : public Command {
     options->Number("value_size", &value_size_, 0, 1 << 30, "bytes of a value");
     options->Number("seed", &seed_, 0, INT64_MAX, "of the keys");
     options->Switch("progress", &progress_, "show progress even if standard error is no terminal");
-    open_.AddOptions(options, false);
+    open_.AddOptions(options);
   }
 
   int Run(const Call& call) override {

@@ -57,6 +57,8 @@ class Watcher {
 
 class Checkpoint final : public StoreCommand {
  public:
+  Checkpoint() : StoreCommand(FamilyScope::kDatabase) {}
+
   int RunOn(DB* db, const Call& call) override {
     std::string directory = call.operands[0];
     while (directory.size() > 1 && directory.back() == '/') directory.pop_back();

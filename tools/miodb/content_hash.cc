@@ -15,6 +15,15 @@ struct ContentHash::State {
 ContentHash::ContentHash() : state_(new State) { XXH3_64bits_reset(&state_->state); }
 ContentHash::~ContentHash() = default;
 
+// No record has a key of the size that stands before the name of a family.
+void ContentHash::BeginFamily(const Slice& name) {
+  if (name.empty()) return;
+  const uint64_t sizes[] = {UINT64_MAX, name.size()};
+  XXH3_64bits_update(&state_->state, sizes, sizeof(sizes));
+  XXH3_64bits_update(&state_->state, name.data(), name.size());
+  families_++;
+}
+
 // With the sizes in front, where a key ends and its value begins counts as well.
 void ContentHash::Add(const Slice& key, const Slice& value) {
   const uint64_t sizes[] = {key.size(), value.size()};
@@ -34,7 +43,7 @@ std::string ContentHash::Describe() const {
                 "records      %" PRIu64 "\nkey_bytes    %" PRIu64 "\nvalue_bytes  %" PRIu64 "\nhash         %016" PRIx64
                 "\n",
                 records_, key_bytes_, value_bytes_, hash());
-  return text;
+  return (families_ == 1 ? "" : "families     " + std::to_string(families_) + "\n") + text;
 }
 
 }  // namespace miodb::tool

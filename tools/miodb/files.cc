@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "benchmarks/common/interrupt.h"
 
@@ -17,8 +18,6 @@ namespace miodb::tool {
 namespace {
 
 constexpr size_t kPieceBytes = 64 * 1024;
-
-std::string Temporary(const std::string& path) { return path + ".unfinished"; }
 
 }  // namespace
 
@@ -29,16 +28,16 @@ Output::Output(const std::string& path) : path_(path), descriptor_(-1) {
     SetFailed(path + ": exists; give another name, or remove it");
     return;
   }
-  descriptor_ = open(Temporary(path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  descriptor_ = open(Unfinished(path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ >= 0) return;
-  SetFailed(Temporary(path) + ": " + strerror(errno) +
+  SetFailed(Unfinished(path) + ": " + strerror(errno) +
             (errno == EEXIST ? "; it was left by an export that was cut off: remove it" : ""));
 }
 
 Output::~Output() {
   if (path_.empty() || descriptor_ < 0) return;
   close(descriptor_);
-  unlink(Temporary(path_).c_str());
+  unlink(Unfinished(path_).c_str());
 }
 
 void Output::SetFailed(const std::string& what) {
@@ -75,7 +74,7 @@ int Output::Finish(const Call& call, int code) {
   Flush();
   if (state_ == State::kOpen && !path_.empty() && !bench::Interrupt::StopRequested()) {
     const bool synced = fsync(descriptor_) == 0;
-    if (!synced || rename(Temporary(path_).c_str(), path_.c_str()) != 0) {
+    if (!synced || rename(Unfinished(path_).c_str(), path_.c_str()) != 0) {
       SetFailed(path_ + ": " + strerror(errno));
     } else {
       close(descriptor_);
@@ -167,6 +166,21 @@ std::vector<std::string> NamesIn(const std::string& directory) {
   }
   closedir(d);
   return names;
+}
+
+std::string Unfinished(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path + ".unfinished";
+}
+
+Status GiveName(const std::string& unfinished, const std::string& path) {
+  if (rename(unfinished.c_str(), path.c_str()) != 0) return Status::IOError(path, strerror(errno));
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const int descriptor = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return Status::OK();
+  fsync(descriptor);
+  close(descriptor);
+  return Status::OK();
 }
 
 }  // namespace miodb::tool

@@ -84,6 +84,12 @@ bool IsDirectory(const std::string& path);
 // The names in a directory; none if it cannot be read.
 std::vector<std::string> NamesIn(const std::string& directory);
 
+// The name under which a directory is made that is to have this path when it is whole.
+std::string Unfinished(std::string path);
+
+// Gives a directory that is whole its path. The name is durable with the folder that has it.
+Status GiveName(const std::string& unfinished, const std::string& path);
+
 }  // namespace miodb::tool
 
 #endif  // MIODB_TOOLS_MIODB_FILES_H_

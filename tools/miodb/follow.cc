@@ -22,13 +22,10 @@ namespace {
 // The families of a database by their ids, but for the default one.
 Status FamiliesOf(DB* db, std::map<uint32_t, ColumnFamilyHandle*>* families) {
   families->clear();
-  std::vector<std::string> names;
-  Status s = db->ListColumnFamilies(&names);
-  for (const std::string& name : names) {
-    ColumnFamilyHandle* family = nullptr;
-    if (s.ok()) s = db->GetColumnFamily(name, &family);
-    if (s.ok() && family->GetID() != 0) (*families)[family->GetID()] = family;
-    if (s.IsNotFound()) s = Status::OK();  // dropped meanwhile
+  std::vector<ColumnFamilyHandle*> all;
+  const Status s = AllFamilies(db, &all);
+  for (ColumnFamilyHandle* const family : all) {
+    if (family->GetID() != 0) (*families)[family->GetID()] = family;
   }
   return s;
 }
@@ -143,7 +140,8 @@ class Follow final : public Command {
     options->Switch("once", &once_, "end when the copy has what the source has");
     options->Number("interval_ms", &interval_ms_, 1, 60000, "milliseconds between two looks at the source");
     options->Switch("progress", &progress_, "show progress also where standard error is no terminal");
-    copy_.AddOptions(options, true);
+    copy_.AddCreate(options, "make the database if there is none");
+    copy_.AddOptions(options);
   }
 
   int Run(const Call& call) override {

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
+#include "tools/miodb/families.h"
 #include "tools/miodb/files.h"
 #include "tools/miodb/leveldb_manifest.h"
 #include "tools/miodb/option_map.h"
+#include "tools/miodb/text.h"
 
 namespace miodb::tool {
 
@@ -99,7 +102,7 @@ class ForeignSource final : public Source {
 
   ~ForeignSource() override {
     if (iterator_ != nullptr) library_.iter_destroy(iterator_);
-    if (family_ != nullptr) library_.rocksdb.column_family_handle_destroy(family_);
+    for (void* const handle : handles_) library_.rocksdb.column_family_handle_destroy(handle);
     if (db_ != nullptr) library_.close(db_);
     if (options_ != nullptr) library_.options_destroy(options_);
     if (read_options_ != nullptr) library_.readoptions_destroy(read_options_);
@@ -124,36 +127,64 @@ class ForeignSource final : public Source {
     library_.readoptions_set_fill_cache(read_options_, 0);
     s = is_leveldb() ? OpenLevelDb() : OpenRocksDb();
     if (!s.ok()) return s;
-    library_.iter_seek_to_first(iterator_);
-    total_ = BytesBefore(kLastKey);
-    return IteratorStatus();
+    for (size_t family = 0; family < families_.size(); family++) total_ += BytesBefore(family, kLastKey);
+    return s;
   }
 
-  bool Next(Slice* key, Slice* value) override {
-    if (is_begun_ && library_.iter_valid(iterator_)) library_.iter_next(iterator_);
-    is_begun_ = true;
-    if (!library_.iter_valid(iterator_)) {
-      status_ = IteratorStatus();
-      return false;
+  // Each family begins with an item that has no record.
+  bool Next(std::string* family, std::optional<SourceRecord>* record) override {
+    record->reset();
+    if (place_ == Place::kAtRecord) {
+      library_.iter_next(iterator_);
+    } else if (place_ == Place::kAtFamily) {
+      library_.iter_seek_to_first(iterator_);
     }
+    if (place_ == Place::kBefore || !library_.iter_valid(iterator_)) {
+      if (!NextFamily()) return false;
+      place_ = Place::kAtFamily;
+      *family = ShownFamily();
+      return true;
+    }
+    place_ = Place::kAtRecord;
+    *family = ShownFamily();
     size_t key_size, value_size;
     const char* const key_data = library_.iter_key(iterator_, &key_size);
     const char* const value_data = library_.iter_value(iterator_, &value_size);
-    *key = Slice(key_data, key_size);
-    *value = Slice(value_data, value_size);
+    *record = SourceRecord{Slice(key_data, key_size), Slice(value_data, value_size)};
     return true;
   }
 
   Status status() const override { return status_; }
 
   double ShareRead() override {
-    if (total_ == 0 || !library_.iter_valid(iterator_)) return 0;
+    if (total_ == 0 || place_ != Place::kAtRecord || !library_.iter_valid(iterator_)) return 0;
     size_t size;
     const char* const key = library_.iter_key(iterator_, &size);
-    return static_cast<double>(BytesBefore(std::string(key, size))) / static_cast<double>(total_);
+    return static_cast<double>(done_ + BytesBefore(family_, std::string(key, size))) / static_cast<double>(total_);
   }
 
  private:
+  enum class Place { kBefore, kAtFamily, kAtRecord };
+
+  // A family that was named alone is given as the default one (SourceRequest).
+  std::string ShownFamily() const {
+    return request_.column_family.has_value() ? kDefaultFamilyName : families_[family_];
+  }
+
+  // Makes the iterator of the next family. False: there is none, or this one did not end well.
+  bool NextFamily() {
+    if (place_ != Place::kBefore) {
+      status_ = IteratorStatus();
+      if (!status_.ok() || family_ + 1 == families_.size()) return false;
+      done_ += BytesBefore(family_, kLastKey);
+      family_++;
+      library_.iter_destroy(iterator_);
+    }
+    iterator_ = is_leveldb() ? library_.create_iterator(db_, read_options_)
+                             : library_.rocksdb.create_iterator_cf(db_, read_options_, handles_[family_]);
+    return true;
+  }
+
   bool is_leveldb() const { return request_.format == Format::kLevelDb; }
 
   Status Check(char* error) const {
@@ -175,62 +206,58 @@ class ForeignSource final : public Source {
   }
 
   Status OpenLevelDb() {
+    families_ = {kDefaultFamilyName};
+    if (request_.column_family.value_or(kDefaultFamilyName) != kDefaultFamilyName) return NoSuchFamily();
     char* error = nullptr;
     db_ = library_.open(options_, copy_.path().c_str(), &error);
-    const Status s = Check(error);
-    if (s.ok()) iterator_ = library_.create_iterator(db_, read_options_);
-    return s;
+    return Check(error);
   }
 
-  // Records of the other families would be lost without a word, so the user has to name the family.
-  Status ChooseFamily() {
+  Status NoSuchFamily() const {
+    std::string names;
+    for (const std::string& name : families_) names += (names.empty() ? "" : ", ") + ToText(name);
+    return Status::InvalidArgument(
+        request_.path, "has no column family \"" + ToText(*request_.column_family) + "\"; there are " + names);
+  }
+
+  Status ChooseFamilies() {
     char* error = nullptr;
     size_t count = 0;
     char** const list = library_.rocksdb.list_column_families(options_, copy_.path().c_str(), &count, &error);
     const Status s = Check(error);
     if (!s.ok()) return s;
-    std::string names;
-    bool is_there = false;
-    for (size_t i = 0; i < count; i++) {
-      names += (i > 0 ? ", " : "") + std::string(list[i]);
-      is_there = is_there || request_.column_family == list[i];
-    }
+    families_.assign(list, list + count);
     library_.rocksdb.list_column_families_destroy(list, count);
-    if (request_.column_family.empty() && count > 1) {
-      return Status::InvalidArgument(request_.path, "has the column families " + names +
-                                                        "; choose one with --column_family=NAME, each into a database");
+    std::sort(families_.begin(), families_.end(), FamilyComesBefore);
+    if (!request_.column_family.has_value()) return s;
+    if (std::find(families_.begin(), families_.end(), *request_.column_family) == families_.end()) {
+      return NoSuchFamily();
     }
-    if (request_.column_family.empty())
-      request_.column_family = "default";
-    else if (!is_there)
-      return Status::InvalidArgument(request_.path,
-                                     "has no column family \"" + request_.column_family + "\"; there are " + names);
+    families_ = {*request_.column_family};
     return s;
   }
 
   // A torn end of the log is what a crash leaves; damage before it is damage. RocksDB wants the default family always.
   Status OpenRocksDb() {
     constexpr int kTolerateCorruptedTailRecords = 0;
-    constexpr char kDefault[] = "default";
     library_.rocksdb.options_set_wal_recovery_mode(options_, kTolerateCorruptedTailRecords);
-    Status s = ChooseFamily();
+    Status s = ChooseFamilies();
     if (!s.ok()) return s;
-    const char* const names[] = {kDefault, request_.column_family.c_str()};
-    const void* const options[] = {options_, options_};
-    void* handles[2] = {nullptr, nullptr};
-    const int count = request_.column_family == kDefault ? 1 : 2;
+    std::vector<const char*> names;
+    for (const std::string& name : families_) names.push_back(name.c_str());
+    if (families_.front() != kDefaultFamilyName) names.push_back(kDefaultFamilyName);
+    const std::vector<const void*> options(names.size(), options_);
+    std::vector<void*> handles(names.size(), nullptr);
     char* error = nullptr;
-    db_ = library_.rocksdb.open_for_read_only_column_families(options_, copy_.path().c_str(), count, names, options,
-                                                              handles, 0, &error);
+    db_ = library_.rocksdb.open_for_read_only_column_families(options_, copy_.path().c_str(),
+                                                              static_cast<int>(names.size()), names.data(),
+                                                              options.data(), handles.data(), 0, &error);
     s = Check(error);
-    if (!s.ok()) return s;
-    if (count == 2) library_.rocksdb.column_family_handle_destroy(handles[0]);
-    family_ = handles[count - 1];
-    iterator_ = library_.rocksdb.create_iterator_cf(db_, read_options_, family_);
+    if (s.ok()) handles_ = handles;
     return s;
   }
 
-  uint64_t BytesBefore(const std::string& key) const {
+  uint64_t BytesBefore(size_t family, const std::string& key) const {
     const char* const starts[] = {""};
     const size_t start_sizes[] = {0};
     const char* const limits[] = {key.data()};
@@ -240,7 +267,8 @@ class ForeignSource final : public Source {
       library_.leveldb.approximate_sizes(db_, 1, starts, start_sizes, limits, limit_sizes, &bytes);
     } else {
       char* error = nullptr;
-      library_.rocksdb.approximate_sizes_cf(db_, family_, 1, starts, start_sizes, limits, limit_sizes, &bytes, &error);
+      library_.rocksdb.approximate_sizes_cf(db_, handles_[family], 1, starts, start_sizes, limits, limit_sizes, &bytes,
+                                            &error);
       Check(error).IgnoreError();  // it is for the progress alone
     }
     return bytes;
@@ -252,11 +280,14 @@ class ForeignSource final : public Source {
   void* options_ = nullptr;
   void* read_options_ = nullptr;
   void* db_ = nullptr;
-  void* family_ = nullptr;
-  void* iterator_ = nullptr;
-  bool is_begun_ = false;
+  std::vector<std::string> families_;  // in the order in which they are given
+  std::vector<void*> handles_;         // of RocksDB; of the families, and perhaps of the default one behind them
+  size_t family_ = 0;
+  Place place_ = Place::kBefore;
+  void* iterator_ = nullptr;  // of the family
   Status status_;
-  uint64_t total_ = 0;  // bytes of its tables
+  uint64_t total_ = 0;  // bytes of the tables of the families
+  uint64_t done_ = 0;   // of those that were read to their end
 };
 
 }  // namespace

@@ -1,19 +1,14 @@
-// import and export: data moved in and out.
+// import: data moved in.
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "benchmarks/common/interrupt.h"
 #include "miodb/write_batch.h"
 #include "tools/miodb/content_hash.h"
 #include "tools/miodb/files.h"
-#include "tools/miodb/foreign_store.h"
 #include "tools/miodb/long_work.h"
 #include "tools/miodb/option_map.h"
 #include "tools/miodb/source.h"
@@ -26,20 +21,6 @@ namespace {
 
 constexpr size_t kBatchBytes = 1 << 20;
 
-std::string Unfinished(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path + ".unfinished";
-}
-
-// Makes the new name durable: syncs the folder that has it.
-void SyncParent(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  const int descriptor = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  fsync(descriptor);
-  close(descriptor);
-}
-
 class Import final : public Command {
  public:
   void AddOptions(OptionTable* options) override {
@@ -50,17 +31,21 @@ class Import final : public Command {
                    {"rocksdb", Format::kRocksDb}},
                   "what SOURCE is; auto looks at it");
     options->Text("library", "PATH", &source_.library, "the shared library of the other store; else the system's");
-    options->Text("column_family", "NAME", &source_.column_family, "of a RocksDB database that has several");
+    options->Maybe("column_family", "NAME", &column_family_,
+                   "this column family of SOURCE alone, into the default one; else all of them, each into its own");
     options->Switch("into", &into_, "put the records into a database that is there");
     options->Switch("progress", &progress_, "show progress even if standard error is no terminal");
-    open_.AddOptions(options, false);
+    open_.AddOptions(options);
   }
 
   int Run(const Call& call) override {
     target_ = call.operands[0];
     source_.path = call.operands[1];
     Options options;
-    const std::string problem = open_.Make(target_, &options);
+    std::string problem = open_.Make(target_, &options);
+    if (column_family_.has_value() && problem.empty()) {
+      problem = FromText(*column_family_, &source_.column_family.emplace());
+    }
     if (!problem.empty()) return Fail(call, problem);
     if (!into_ && !IsFree()) {
       return Fail(call, target_ + ": is there already, and is left as it is",
@@ -116,7 +101,7 @@ class Import final : public Command {
     if (s.ok() && !bench::Interrupt::StopRequested()) s = Compare(db);
     delete db;
     const bool is_whole = s.ok() && !bench::Interrupt::StopRequested();
-    if (is_whole && directory != target_) s = GiveName(directory);
+    if (is_whole && directory != target_) s = GiveName(directory, target_);
     if (is_whole && s.ok()) return Report(call);
     const Status removed = DestroyDB(directory, options);
     if (!removed.ok()) Fail(call, "what was made could not be removed: " + removed.ToString());
@@ -124,23 +109,22 @@ class Import final : public Command {
     return source_failed ? FailOfSource(call, s) : Fail(call, s);
   }
 
-  Status GiveName(const std::string& directory) const {
-    if (rename(directory.c_str(), target_.c_str()) != 0) return Status::IOError(target_, strerror(errno));
-    SyncParent(target_);
-    return Status::OK();
-  }
-
   // Until the source ends, something fails or a signal comes.
   Status Copy(Source* source, DB* db) {
     LongWork work("imported", progress_, [source] { return source->ShareRead(); });
     WriteBatch batch;
-    Slice key, value;
+    std::string name;
+    std::optional<SourceRecord> record;
     Status s;
-    while (s.ok() && !bench::Interrupt::StopRequested() && source->Next(&key, &value)) {
-      is_sorted_ = is_sorted_ && (read_.records() == 0 || Slice(last_key_).compare(key) < 0);
-      last_key_.assign(key.data(), key.size());
+    while (s.ok() && !bench::Interrupt::StopRequested() && source->Next(&name, &record)) {
+      ColumnFamilyHandle* family = nullptr;
+      s = Enter(db, name, &family);
+      if (!s.ok() || !record.has_value()) continue;
+      const auto& [key, value] = *record;
+      is_sorted_ = is_sorted_ && (!last_key_.has_value() || Slice(*last_key_).compare(key) < 0);
+      last_key_ = key.ToString();
       read_.Add(key, value);
-      batch.Put(key, value);
+      batch.Put(family, key, value);
       if (batch.ApproximateSize() >= kBatchBytes) {
         s = db->Write(WriteOptions(), &batch);
         batch.Clear();
@@ -152,6 +136,20 @@ class Import final : public Command {
     return s;
   }
 
+  // The family of what comes from the source; makes it if it is not there.
+  Status Enter(DB* db, const std::string& name, ColumnFamilyHandle** family) {
+    if (name != family_) {
+      is_sorted_ = is_sorted_ && FamilyComesBefore(family_, name);
+      family_ = name;
+      last_key_.reset();
+      read_.BeginFamily(name == kDefaultFamilyName ? "" : name);
+    }
+    ColumnFamilyHandle*& known = families_[name];
+    const Status s = known == nullptr ? FamilyToWrite(db, name, &known) : Status::OK();
+    *family = known;
+    return s;
+  }
+
   // Checks that the database has the records that were read. Lines of JSON need not be sorted, and later lines win over
   // earlier ones.
   Status Compare(DB* db) {
@@ -160,14 +158,20 @@ class Import final : public Command {
                   [this, &work] { return static_cast<double>(work.records()) / static_cast<double>(read_.records()); });
     ReadOptions options;
     options.verify_checksums = true;
-    options.fill_cache = false;
-    const std::unique_ptr<Iterator> it(db->NewIterator(options));
+    FamilyChoice all(FamilyScope::kAll);
+    RecordWalk walk;
     ContentHash written;
-    for (it->SeekToFirst(); it->Valid() && !bench::Interrupt::StopRequested(); it->Next()) {
-      written.Add(it->key(), it->value());
-      work.Did(it->key().size() + it->value().size());
+    Status s = walk.Open(db, KeyRange(), options, &all);
+    if (s.ok()) {
+      s = walk.Go(
+          RecordWalk::Direction::kForward, [&](const std::string& family) { written.BeginFamily(family); },
+          [&](const Slice& key, const Slice& value) {
+            written.Add(key, value);
+            work.Did(key.size() + value.size());
+            return true;
+          });
     }
-    if (!it->status().ok() || bench::Interrupt::StopRequested()) return it->status();
+    if (!s.ok() || bench::Interrupt::StopRequested()) return s;
     if (written.records() == read_.records() && written.hash() == read_.hash()) return Status::OK();
     return Status::Corruption(target_, "what was written is not what was read; is the memory of this machine sound?");
   }
@@ -186,97 +190,16 @@ class Import final : public Command {
   std::string target_;
   std::string options_text_;
   ContentHash read_;
+  std::optional<std::string> column_family_;
+  std::map<std::string, ColumnFamilyHandle*> families_;  // of the target
+  // The family and key that were read last, and whether all records came in the order of a walk.
+  std::string family_ = kDefaultFamilyName;
+  std::optional<std::string> last_key_;
   bool is_sorted_ = true;
-  std::string last_key_;
-};
-
-class Export final : public ReadCommand {
- public:
-  void AddReadOptions(OptionTable* options) override {
-    range_.AddOptions(options);
-    coding_.AddOptions(options, false);
-    options->Text("output", "PATH", &output_, "the file, or the LevelDB directory, to make");
-    options->Word("format", &format_, {{"json", Format::kJson}, {"leveldb", Format::kLevelDb}}, "what to write");
-    options->Text("library", "PATH", &library_, "the shared library of LevelDB; else the system's");
-    options->Switch("progress", &progress_, "show progress even if standard error is no terminal");
-  }
-
-  int Read(DB* db, const Call& call) override {
-    const std::string problem = range_.Read(coding_);
-    if (!problem.empty()) return Fail(call, problem);
-    ReadOptions read;
-    read.verify_checksums = true;
-    read.fill_cache = false;
-    range_.Bind(&read);
-    const std::unique_ptr<Iterator> it(db->NewIterator(read));
-    it->SeekToFirst();
-    std::string keys = "0";
-    db->GetProperty("miodb.estimate-num-keys", &keys);
-    expected_ = std::max(1.0, std::min(std::stod(keys), static_cast<double>(range_.limit())));
-    return format_ == Format::kJson ? WriteJson(it.get(), call) : WriteLevelDb(it.get(), call);
-  }
-
- private:
-  // Calls use(key, value) for each record while that returns true.
-  template <typename Use>
-  void ForRecords(Iterator* it, Use use) {
-    LongWork work("exported", progress_, [this, &work] { return static_cast<double>(work.records()) / expected_; });
-    for (uint64_t left = range_.limit(); left > 0 && it->Valid() && !bench::Interrupt::StopRequested(); left--) {
-      if (!use(it->key(), it->value())) return;
-      work.Did(it->key().size() + it->value().size());
-      it->Next();
-    }
-  }
-
-  int WriteJson(Iterator* it, const Call& call) {
-    const std::unique_ptr<Output> out(output_.empty() ? new Output() : new Output(output_));
-    ForRecords(it, [&](const Slice& key, const Slice& value) {
-      out->Write(coding_.ShowJson(key, value));
-      return out->ok();
-    });
-    if (!it->status().ok()) return Fail(call, it->status());  // a file keeps no name then
-    return out->Finish(call, kDone);
-  }
-
-  int WriteLevelDb(Iterator* it, const Call& call) {
-    if (output_.empty()) return Fail(call, "--format=leveldb wants --output=DIRECTORY");
-    if (Exists(output_)) return Fail(call, output_ + ": exists; give another name, or remove it");
-    const std::string directory = Unfinished(output_);
-    if (Exists(directory)) return Fail(call, directory + ": was left by an export that was cut off: remove it");
-    std::unique_ptr<LevelDbWriter> writer;
-    Status s = LevelDbWriter::Open(directory, library_, &writer);
-    if (!s.ok()) return Fail(call, s);
-    ForRecords(it, [&](const Slice& key, const Slice& value) {
-      s = writer->Put(key, value);
-      return s.ok();
-    });
-    if (s.ok()) s = it->status();
-    if (s.ok()) s = writer->Finish();
-    writer.reset();
-    if (s.ok() && CodeAfter(kDone) == kDone) {
-      if (rename(directory.c_str(), output_.c_str()) == 0) {
-        SyncParent(output_);
-        return kDone;
-      }
-      s = Status::IOError(output_, strerror(errno));
-    }
-    std::error_code ignored;
-    std::filesystem::remove_all(directory, ignored);
-    return s.ok() ? CodeAfter(kDone) : Fail(call, s);
-  }
-
-  KeyRange range_;
-  Coding coding_;
-  std::string output_;
-  Format format_ = Format::kJson;
-  std::string library_;
-  bool progress_ = false;
-  double expected_ = 1;
 };
 
 }  // namespace
 
 std::unique_ptr<Command> NewImport() { return std::make_unique<Import>(); }
-std::unique_ptr<Command> NewExport() { return std::make_unique<Export>(); }
 
 }  // namespace miodb::tool

@@ -25,6 +25,8 @@ int CodeOfBackground(DB* db, const Call& call) {
 
 class Flush final : public StoreCommand {
  public:
+  Flush() : StoreCommand(FamilyScope::kDatabase) {}
+
   int RunOn(DB* db, const Call& call) override {
     const Status s = db->Flush();
     return s.ok() ? CodeOfBackground(db, call) : Fail(call, s);
@@ -33,6 +35,8 @@ class Flush final : public StoreCommand {
 
 class Compact final : public StoreCommand {
  public:
+  Compact() : StoreCommand(FamilyScope::kAll) {}
+
   void AddOwnOptions(OptionTable* options) override {
     range_.AddOptions(options);
     coding_.AddOptions(options, false);
@@ -41,11 +45,22 @@ class Compact final : public StoreCommand {
   int RunOn(DB* db, const Call& call) override {
     const std::string problem = range_.Read(coding_);
     if (!problem.empty()) return Fail(call, problem);
-    bench::Interrupt::Watch([&] { db->CompactRange(range_.lower(), range_.upper()); }, [&] { db->StopWaiting(); });
+    bench::Interrupt::Watch([&] { CompactFamilies(db); }, [&] { db->StopWaiting(); });
     return CodeOfBackground(db, call);
   }
 
  private:
+  // Families lie beside each other in the same tables: without a range and a name everything is one piece of work.
+  void CompactFamilies(DB* db) {
+    if (!families()->is_named() && range_.lower() == nullptr && range_.upper() == nullptr) {
+      db->CompactRange(nullptr, nullptr);
+      return;
+    }
+    for (ColumnFamilyHandle* const family : families()->families()) {
+      db->CompactRange(family, range_.lower(), range_.upper());
+    }
+  }
+
   KeyRange range_;
   Coding coding_;
 };
@@ -61,7 +76,7 @@ std::string LastLine(const std::string& path) {
 
 class Repair final : public Command {
  public:
-  void AddOptions(OptionTable* options) override { open_.AddOptions(options, false); }
+  void AddOptions(OptionTable* options) override { open_.AddOptions(options); }
 
   int Run(const Call& call) override {
     const std::string& directory = call.operands[0];

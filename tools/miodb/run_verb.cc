@@ -53,11 +53,11 @@ int RunVerbOn(DB* db, const Verb& verb, const std::vector<std::string>& words) {
   const std::unique_ptr<Command> command = verb.make();
   auto* const on_store = static_cast<StoreCommand*>(command.get());
   OptionTable options;
-  on_store->AddOwnOptions(&options);
+  on_store->AddShellOptions(&options);
   Call call{verb.name, {}, true};
   int code = kFailed;
   if (!Parse(verb, words, true, &options, &call, &code)) return code;
-  return on_store->RunOn(db, call);
+  return on_store->RunIn(db, call);
 }
 
 }  // namespace miodb::tool

@@ -13,6 +13,8 @@ namespace {
 
 class Savepoint final : public StoreCommand {
  public:
+  Savepoint() : StoreCommand(FamilyScope::kDatabase) {}
+
   int RunOn(DB* db, const Call& call) override {
     const std::string& action = call.operands[0];
     if (action == "list") return call.operands.size() == 1 ? List(db, call) : Fail(call, "list takes no name");

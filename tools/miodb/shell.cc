@@ -60,7 +60,7 @@ std::vector<std::string> Completions(const std::string& beginning) {
   if (verb == nullptr || !IsInShell(*verb)) return {};
   const std::unique_ptr<Command> command = verb->make();
   OptionTable options;
-  static_cast<StoreCommand*>(command.get())->AddOwnOptions(&options);
+  static_cast<StoreCommand*>(command.get())->AddShellOptions(&options);
   words.clear();
   for (const OptionTable::Row& row : options.rows())
     words.push_back("--" + row.name + (row.argument.empty() ? "" : "="));
@@ -69,7 +69,10 @@ std::vector<std::string> Completions(const std::string& beginning) {
 
 class Shell final : public Command {
  public:
-  void AddOptions(OptionTable* options) override { open_.AddOptions(options, true); }
+  void AddOptions(OptionTable* options) override {
+    open_.AddCreate(options, "make the database if there is none");
+    open_.AddOptions(options);
+  }
 
   int Run(const Call& call) override {
     db_ = open_.Open(call, call.operands[0]);

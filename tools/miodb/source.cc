@@ -1,5 +1,6 @@
 #include "tools/miodb/source.h"
 
+#include "tools/miodb/families.h"
 #include "tools/miodb/files.h"
 #include "tools/miodb/foreign_store.h"
 #include "tools/miodb/text.h"
@@ -10,27 +11,23 @@ namespace {
 
 class JsonSource final : public Source {
  public:
-  explicit JsonSource(const std::string& path) : path_(path == "-" ? "standard input" : path), input_(path) {
+  explicit JsonSource(const SourceRequest& request)
+      : path_(request.path == "-" ? "standard input" : request.path),
+        wanted_(request.column_family),
+        found_(wanted_.value_or(kDefaultFamilyName) == kDefaultFamilyName),
+        input_(request.path) {
     status_ = input_.status();
   }
 
-  bool Next(Slice* key, Slice* value) override {
-    std::string_view line;
+  bool Next(std::string* family, std::optional<SourceRecord>* record) override {
     do {
-      if (!status_.ok()) return false;
-      if (!input_.ReadLine(&line)) {
-        status_ = input_.status();
-        return false;
-      }
-      line_number_++;
-    } while (line.find_first_not_of(" \t\r") == std::string_view::npos);
-    const std::string problem = FromJsonLine(line, &key_, &value_);
-    if (!problem.empty()) {
-      status_ = Status::InvalidArgument(path_ + ", line " + std::to_string(line_number_), problem);
-      return false;
-    }
-    *key = key_;
-    *value = value_;
+      if (!NextLine()) return false;
+      if (line_.family.empty()) line_.family = kDefaultFamilyName;
+      found_ = found_ || line_.family == wanted_;
+    } while (wanted_.has_value() && line_.family != *wanted_);
+    *family = wanted_.has_value() ? kDefaultFamilyName : line_.family;
+    record->reset();
+    if (line_.key.has_value()) *record = SourceRecord{*line_.key, *line_.value};
     return true;
   }
 
@@ -38,11 +35,33 @@ class JsonSource final : public Source {
   double ShareRead() override { return input_.ShareRead(); }
 
  private:
+  // False at the end, which is an error if the family that is wanted did not come.
+  bool NextLine() {
+    std::string_view text;
+    do {
+      if (!status_.ok()) return false;
+      if (!input_.ReadLine(&text)) {
+        status_ = input_.status();
+        if (status_.ok() && !found_) {
+          status_ = Status::InvalidArgument(path_, "no line has the column family \"" + ToText(*wanted_) + "\"");
+        }
+        return false;
+      }
+      line_number_++;
+    } while (text.find_first_not_of(" \t\r") == std::string_view::npos);
+    const std::string problem = FromJsonLine(text, &line_);
+    if (problem.empty()) return true;
+    status_ = Status::InvalidArgument(path_ + ", line " + std::to_string(line_number_), problem);
+    return false;
+  }
+
   const std::string path_;
+  const std::optional<std::string> wanted_;
+  bool found_;  // a line of it; the default family is there without one
   Input input_;
   Status status_;
   uint64_t line_number_ = 0;
-  std::string key_, value_;
+  JsonLine line_;
 };
 
 }  // namespace
@@ -61,7 +80,7 @@ Status OpenSource(const SourceRequest& request, std::unique_ptr<Source>* source)
   if (known.format == Format::kAuto) known.format = FormatOf(known.path);
   if (known.format != Format::kJson) return OpenForeignSource(known, source);
   if (IsDirectory(known.path)) return Status::InvalidArgument(known.path, "is a directory; a file of lines is wanted");
-  *source = std::make_unique<JsonSource>(known.path);
+  *source = std::make_unique<JsonSource>(known);
   return (*source)->status();
 }
 

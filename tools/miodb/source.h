@@ -1,12 +1,14 @@
-// The input of import: records one after the other, from lines of JSON or from another store.
+// The input of import: records one after the other, from lines of JSON or from another store. Another store gives its
+// column families one after the other, the default one first and the others by their names; lines come as they are.
 //
-// Threads: one. Ownership: the slices of a record are the source's, until its next call.
+// Threads: one. Ownership: what Next gives is the source's, until its next call.
 // Errors: Next ends and status() says why; a source never changes what it reads.
 
 #ifndef MIODB_TOOLS_MIODB_SOURCE_H_
 #define MIODB_TOOLS_MIODB_SOURCE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "miodb/slice.h"
@@ -14,10 +16,16 @@
 
 namespace miodb::tool {
 
+struct SourceRecord {
+  Slice key;
+  Slice value;
+};
+
 class Source {
  public:
   virtual ~Source() = default;
-  virtual bool Next(Slice* key, Slice* value) = 0;
+  // The next record and its column family. No record: there is the family, and a record of it may follow.
+  virtual bool Next(std::string* family, std::optional<SourceRecord>* record) = 0;
   virtual Status status() const = 0;
 
   // How much of it was read, about, from 0 to 1; 0: not known. May take as long as a get.
@@ -32,8 +40,9 @@ Format FormatOf(const std::string& path);
 struct SourceRequest {
   std::string path;
   Format format = Format::kAuto;
-  std::string library;        // of the other store; empty: the system's
-  std::string column_family;  // of RocksDB; empty: the default one, if there is no other
+  std::string library;  // of the other store; empty: the system's
+  // This column family alone, which then is given as the default one. Not set: all of them.
+  std::optional<std::string> column_family;
 };
 
 // InvalidArgument, NotFound and Corruption name the path.

@@ -29,8 +29,11 @@ bool AfterPrefix(const std::string& prefix, std::string* key) {
 
 }  // namespace
 
-void OpenOptions::AddOptions(OptionTable* options, bool may_create) {
-  if (may_create) options->Switch("create", &create_, "make the database if there is none");
+void OpenOptions::AddCreate(OptionTable* options, const std::string& help) {
+  options->Switch("create", &create_, help);
+}
+
+void OpenOptions::AddOptions(OptionTable* options) {
   options->Text("merge_operator", "NAME", &merge_operator_,
                 "the merge operator that the database is used with: put, uint64add, max or stringappend");
   options->List("option", "NAME=VALUE", &settings_,
@@ -83,31 +86,42 @@ std::unique_ptr<DB> OpenOptions::OpenBy(OpenCall open, const Call& call, const s
 }
 
 void StoreCommand::AddOptions(OptionTable* options) {
-  AddOwnOptions(options);
-  open_.AddOptions(options, MayCreate());
+  AddShellOptions(options);
+  open_.AddOptions(options);
 }
 
-int StoreCommand::Run(const Call& call) { return RunOn(open_.Open(call, call.operands[0]), call); }
+void StoreCommand::AddShellOptions(OptionTable* options) {
+  AddOwnOptions(options);
+  families_.AddOptions(options);
+}
 
-int StoreCommand::RunOn(std::unique_ptr<DB> db, const Call& call) {
+int StoreCommand::Run(const Call& call) { return RunInOpened(open_.Open(call, call.operands[0]), call); }
+
+int StoreCommand::RunInOpened(std::unique_ptr<DB> db, const Call& call) {
   if (db == nullptr) return kFailed;
   Call rest = call;
   rest.operands.erase(rest.operands.begin());
-  return RunOn(db.get(), rest);
+  return RunIn(db.get(), rest);
 }
 
-void ReadCommand::AddOwnOptions(OptionTable* options) {
-  AddReadOptions(options);
+int StoreCommand::RunIn(DB* db, const Call& call) {
+  using Missing = FamilyChoice::Missing;
+  const Status s = families_.Look(db, open_.create() ? Missing::kIsMade : Missing::kIsAnError);
+  return s.ok() ? RunOn(db, call) : Fail(call, s);
+}
+
+void ReadCommand::AddShellOptions(OptionTable* options) {
+  StoreCommand::AddShellOptions(options);
   options->Maybe("savepoint", "NAME", &savepoint_, "read this savepoint, and not what the database has now");
   options->Switch("reader", &reader_, "read beside the process that has the database open, and create nothing");
 }
 
 int ReadCommand::Run(const Call& call) {
-  return reader_ ? RunOn(open().OpenReader(call, call.operands[0]), call) : StoreCommand::Run(call);
+  return reader_ ? RunInOpened(open().OpenReader(call, call.operands[0]), call) : StoreCommand::Run(call);
 }
 
-int ReadCommand::RunOn(DB* db, const Call& call) {
-  if (!savepoint_.has_value()) return Read(db, call);
+int ReadCommand::RunIn(DB* db, const Call& call) {
+  if (!savepoint_.has_value()) return StoreCommand::RunIn(db, call);
   std::string name;
   const std::string problem = FromText(*savepoint_, &name);
   if (!problem.empty()) return Fail(call, problem);
@@ -115,7 +129,7 @@ int ReadCommand::RunOn(DB* db, const Call& call) {
   const Status s = db->OpenSavepoint(name, &opened);
   const std::unique_ptr<DB> view(opened);
   if (s.IsNotFound()) return Fail(call, "no savepoint '" + *savepoint_ + "'", kListsSavepoints);
-  return s.ok() ? Read(view.get(), call) : Fail(call, s);
+  return s.ok() ? StoreCommand::RunIn(view.get(), call) : Fail(call, s);
 }
 
 void KeyRange::AddOptions(OptionTable* options) {

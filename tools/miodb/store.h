@@ -11,6 +11,7 @@
 
 #include "miodb/db.h"
 #include "tools/miodb/command.h"
+#include "tools/miodb/families.h"
 #include "tools/miodb/text.h"
 
 namespace miodb::tool {
@@ -18,8 +19,9 @@ namespace miodb::tool {
 // Options of every verb that opens a database.
 class OpenOptions {
  public:
-  // With may_create there is the option --create.
-  void AddOptions(OptionTable* options, bool may_create);
+  void AddOptions(OptionTable* options);
+  // The option --create, of verbs that may make a database.
+  void AddCreate(OptionTable* options, const std::string& help);
 
   // Where the database in this directory has its parts, and what the command line says of it besides. Returns what is
   // wrong with that, or nothing.
@@ -28,6 +30,8 @@ class OpenOptions {
   // Opens the database, or a reader of the database. null: the open failed and the message was printed.
   std::unique_ptr<DB> Open(const Call& call, const std::string& directory) const;
   std::unique_ptr<DB> OpenReader(const Call& call, const std::string& directory) const;
+
+  bool create() const { return create_; }
 
  private:
   using OpenCall = Status (*)(const Options& options, const std::string& name, DB** db);
@@ -42,19 +46,30 @@ class OpenOptions {
 // A verb that opens a database, the first operand, and works with it. In the shell it is open already.
 class StoreCommand : public Command {
  public:
+  explicit StoreCommand(FamilyScope scope) : families_(scope) {}
+
   void AddOptions(OptionTable* options) final;
   int Run(const Call& call) override;
 
-  virtual void AddOwnOptions(OptionTable*) {}
-  // The operands are those behind the database.
-  virtual int RunOn(DB* db, const Call& call) = 0;
+  // Adds the options that the shell has as well: all but those that say how the database is opened.
+  virtual void AddShellOptions(OptionTable* options);
+  // Chooses the families and does the work. The operands are those behind the database.
+  virtual int RunIn(DB* db, const Call& call);
 
  protected:
-  virtual bool MayCreate() const { return false; }
-  int RunOn(std::unique_ptr<DB> db, const Call& call);  // null: what could not be opened
+  virtual void AddOwnOptions(OptionTable*) {}
+  virtual int RunOn(DB* db, const Call& call) = 0;
+
+  int RunInOpened(std::unique_ptr<DB> db, const Call& call);  // null: what could not be opened
   const OpenOptions& open() const { return open_; }
+  OpenOptions* mutable_open() { return &open_; }
+
+  FamilyChoice* families() { return &families_; }
+  // The family of a verb that works in one.
+  ColumnFamilyHandle* family() const { return families_.families().front(); }
 
  private:
+  FamilyChoice families_;
   OpenOptions open_;
 };
 
@@ -64,17 +79,13 @@ inline constexpr char kListsSavepoints[] = "\"miodb savepoint DATABASE list\" sh
 // A verb that reads a database, also beside the process that has it open, or a savepoint of it.
 class ReadCommand : public StoreCommand {
  public:
-  int Run(const Call& call) final;
-  void AddOwnOptions(OptionTable* options) final;
-  int RunOn(DB* db, const Call& call) final;
+  using StoreCommand::StoreCommand;
 
-  virtual void AddReadOptions(OptionTable* options) = 0;
-  // db: what is read. The operands are those behind the database.
-  virtual int Read(DB* db, const Call& call) = 0;
+  int Run(const Call& call) final;
+  void AddShellOptions(OptionTable* options) final;
+  int RunIn(DB* db, const Call& call) final;
 
  private:
-  using StoreCommand::RunOn;
-
   std::optional<std::string> savepoint_;
   bool reader_ = false;
 };

@@ -1,14 +1,17 @@
 #include "tools/miodb/text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <iterator>
 
 namespace miodb::tool {
 
 namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
+constexpr char kFamilyMember[] = "column_family";
 
 uint8_t Byte(char c) { return static_cast<uint8_t>(c); }
 
@@ -245,43 +248,58 @@ std::string JsonString(const Slice& text) {
   return json + '"';
 }
 
-std::string ToJsonLine(const Slice& key, const Slice& value, bool all_hex) {
+std::string ToJsonLine(const Slice& family, const Slice& key, const Slice& value, bool all_hex) {
   std::string line = "{";
+  if (!family.empty()) {
+    AppendMember(kFamilyMember, family, all_hex, &line);
+    line += ", ";
+  }
   AppendMember("key", key, all_hex, &line);
   line += ", ";
   AppendMember("value", value, all_hex, &line);
   return line + "}";
 }
 
-std::string FromJsonLine(std::string_view line, std::string* key, std::string* value) {
-  JsonReader reader(line);
-  bool has_key = false, has_value = false;
+std::string ToJsonFamilyLine(const Slice& family, bool all_hex) {
+  std::string line = "{";
+  AppendMember(kFamilyMember, family, all_hex, &line);
+  return line + "}";
+}
+
+std::string FromJsonLine(std::string_view text, JsonLine* line) {
+  JsonReader reader(text);
+  std::optional<std::string> family;
+  const struct {
+    std::string name;
+    std::optional<std::string>* target;
+  } members[] = {{"key", &line->key}, {"value", &line->value}, {kFamilyMember, &family}};
+  *line = JsonLine();
   if (!reader.Take('{')) return reader.Problem("'{' is missing");
   do {
-    std::string name, text;
+    std::string name, content, bytes;
     std::string problem = reader.String(&name);
     if (!problem.empty()) return problem;
     if (!reader.Take(':')) return reader.Problem("':' is missing");
-    problem = reader.String(&text);
+    problem = reader.String(&content);
     if (!problem.empty()) return problem;
-    const bool is_key = name == "key" || name == "key_hex";
-    if (!is_key && name != "value" && name != "value_hex") {
-      return "the member \"" + name + "\" is none of key, key_hex, value, value_hex";
+    const auto is_meant = [&](const auto& member) { return name == member.name || name == member.name + "_hex"; };
+    const auto* const member = std::find_if(std::begin(members), std::end(members), is_meant);
+    if (member == std::end(members)) {
+      return "the member \"" + name + "\" is none of key, value, column_family, each also with _hex";
     }
-    bool* const has = is_key ? &has_key : &has_value;
-    if (*has) return std::string("there are two ") + (is_key ? "keys" : "values");
-    *has = true;
-    std::string* const target = is_key ? key : value;
-    if (name.ends_with("_hex")) {
-      problem = FromHex(text, target);
-      if (!problem.empty()) return problem;
-    } else {
-      target->swap(text);
-    }
+    if (member->target->has_value()) return "there are two of \"" + member->name + "\"";
+    problem = name.ends_with("_hex") ? FromHex(content, &bytes) : "";
+    if (!problem.empty()) return problem;
+    *member->target = name.ends_with("_hex") ? bytes : content;
   } while (reader.Take(','));
   if (!reader.Take('}')) return reader.Problem("'}' is missing");
   if (!reader.AtEnd()) return reader.Problem("something follows the object");
-  if (!has_key || !has_value) return has_key ? "there is no value" : "there is no key";
+  if (family.has_value() && family->empty()) return "the name of the column family is empty";
+  line->family = family.value_or("");
+  if (family.has_value() && !line->key.has_value() && !line->value.has_value()) return "";
+  if (!line->key.has_value() || !line->value.has_value()) {
+    return line->key.has_value() ? "there is no value" : "there is no key";
+  }
   return "";
 }
 
@@ -303,9 +321,13 @@ std::string Coding::ReadValue(const std::string& operand, std::string* value) co
 std::string Coding::ShowKey(const Slice& key) const { return hex_ || key_hex_ ? ToHex(key) : ToText(key); }
 std::string Coding::ShowValue(const Slice& value) const { return hex_ || value_hex_ ? ToHex(value) : ToText(value); }
 
-std::string Coding::ShowRecord(const Slice& key, const Slice& value) const {
-  if (json_) return ShowJson(key, value);
-  return ShowKey(key) + '\t' + ShowValue(value) + '\n';
+std::string Coding::ShowRecord(const Slice& family, const Slice& key, const Slice& value) const {
+  if (json_) return ShowJson(family, key, value);
+  return (family.empty() ? "" : ToText(family) + '\t') + ShowKey(key) + '\t' + ShowValue(value) + '\n';
+}
+
+std::string Coding::ShowKeyLine(const Slice& family, const Slice& key) const {
+  return (family.empty() ? "" : ToText(family) + '\t') + ShowKey(key) + '\n';
 }
 
 std::string TimeText(uint64_t micros) {

@@ -13,16 +13,25 @@ constexpr Verb kVerbs[] = {
      "Shows the value of a key, or, of several keys, each key with its value behind a tab.", NewGet,
      Verb::Kind::kStore},
     {"put", "DATABASE KEY [VALUE]", 2, 3, "write a value",
-     "Sets the value of a key. Without VALUE it is what standard input has, byte by byte.", NewPut, Verb::Kind::kStore},
+     "Sets the value of a key. Without VALUE it is what standard input has, byte by byte. --create makes the database, "
+     "and the column family that --column_family names.",
+     NewPut, Verb::Kind::kStore},
     {"delete", "DATABASE KEY...", 2, kMany, "remove keys", "Removes keys. One that is not there is no error.",
      NewDelete, Verb::Kind::kStore},
     {"merge", "DATABASE KEY OPERAND", 3, 3, "merge an operand into a value",
      "Merges an operand into the value of a key, by the operator that --merge_operator names.", NewMerge,
      Verb::Kind::kStore},
     {"scan", "DATABASE", 1, 1, "show the records of a range",
-     "Shows records in the order of their keys: key, tab, value.", NewScan, Verb::Kind::kStore},
+     "Shows records in the order of their keys: key, tab, value. The default column family comes first, then the "
+     "others "
+     "by their names; a record of another family than the default one has the name of its family and a tab in front. "
+     "The range is one of each family, --limit counts all of them. A family that is named by --column_family is shown "
+     "as a database without families.",
+     NewScan, Verb::Kind::kStore},
     {"count", "DATABASE", 1, 1, "count the records of a range",
-     "Counts records by reading them; the property miodb.estimate-num-keys knows about how many there are, at once.",
+     "Counts the records of all column families, or of the one that is named, by reading them. The hash is one of all "
+     "families, with their names; that of a family which is named is the hash of a database with its records alone. "
+     "The property miodb.estimate-num-keys knows about how many there are, at once.",
      NewCount, Verb::Kind::kStore},
     {"stats", "DATABASE", 1, 1, "show what a database has done and holds",
      "Shows levels and counters. Counters begin with the open of a database, so of one that this verb opens the "
@@ -30,14 +39,15 @@ constexpr Verb kVerbs[] = {
      "its work are those of the open; a program that has it open shows its own by DB::GetProperty.",
      NewStats, Verb::Kind::kStore},
     {"properties", "DATABASE [NAME]...", 1, kMany, "show properties",
-     "Shows the properties that are named, or all of them. miodb/db.h tells what each is.", NewProperties,
-     Verb::Kind::kStore},
+     "Shows the properties that are named, or all of them; with --column_family those that a family has. miodb/db.h "
+     "tells what each is.",
+     NewProperties, Verb::Kind::kStore},
     {"flush", "DATABASE", 1, 1, "write the memtable into a table", "Writes what is in the log into a table.", NewFlush,
      Verb::Kind::kStore},
     {"compact", "DATABASE", 1, 1, "merge tables and collect garbage",
      "Merges the tables that the range touches into the repository and collects garbage. After Ctrl-C the database is "
      "as "
-     "it was, or further.",
+     "it was, or further. The range is one of each column family, or of the one that is named.",
      NewCompact, Verb::Kind::kStore},
     {"savepoint", "DATABASE create|list|drop [NAME]", 2, 3, "make, list and drop savepoints",
      "Makes a savepoint of what the database has now, or drops one. The list has a line for each, the oldest first: "
@@ -111,11 +121,16 @@ constexpr Verb kVerbs[] = {
      "the "
      "end, so there is never half of one; where parts of it lie elsewhere, by --option, what was made is removed if "
      "something fails. With --into the records go into a database that is there.\n"
+     "Column families keep their names. With --column_family the records of this one family of SOURCE go into the "
+     "default one.\n"
      "Of a RocksDB database it is shown which of its options have a counterpart here.",
      NewImport, Verb::Kind::kOther},
     {"export", "DATABASE", 1, 1, "write records as lines of JSON, or as a LevelDB database",
      "Writes records to standard output, or where --output says, which must not exist. A line is an object with the "
-     "members \"key\" and \"value\", or \"key_hex\" and \"value_hex\" of bytes that are not UTF-8.",
+     "members \"key\" and \"value\", or \"key_hex\" and \"value_hex\" of bytes that are not UTF-8. Lines of another "
+     "column family than the default one have the member \"column_family\" besides, and a line with that member alone "
+     "comes before them. A family that --column_family names is written as a database without families; LevelDB has "
+     "none, so of a database with several one has to be named.",
      NewExport, Verb::Kind::kStore},
     {"shell", "DATABASE", 1, 1, "work with a database line by line",
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
