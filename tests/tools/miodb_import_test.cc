@@ -118,6 +118,9 @@ TEST_F(MiodbImportTest, APoolElsewhereIsMadeAndOnFailureRemoved) {
   EXPECT_TRUE(std::filesystem::exists(Inside("pool")));
   EXPECT_EQ(0, Run(miodb_ + "get " + target() + " a")) << "where its pool is the database says itself\n" << err_;
   EXPECT_EQ("b\n", out_);
+  for (const std::string verb : {"check ", "dump --tables ", "check --json "}) {
+    EXPECT_EQ(0, Run(miodb_ + verb + target())) << verb << "\n" << out_ << err_;
+  }
 }
 
 TEST_F(MiodbImportTest, AMissingLibraryIsNamedWithWhatToInstall) {

@@ -22,6 +22,16 @@ bool IsDirectory(const std::string& path) {
   return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+// The database's directory; path is that, or its pool.
+std::string DirectoryOfDatabase(const std::string& path) { return IsDirectory(path) ? path : DirectoryOf(path); }
+
+// STORE says where the pool is. Without a STORE that can be read it is looked for where a pool is by default.
+std::string PoolAt(const std::string& path) {
+  if (!IsDirectory(path)) return path;
+  StoreDescriptor store;
+  return PoolPath(ReadStore(Env::Default(), path, &store).ok() ? store.pool_path : "", path);
+}
+
 }  // namespace
 
 bool IsVolatile(const std::string& path) {
@@ -31,7 +41,7 @@ bool IsVolatile(const std::string& path) {
 
 bool FindLogFolder(const char* program, const std::string& path, const std::string& wal_dir, std::string* folder,
                    uint64_t* log_id) {
-  const std::string name = IsDirectory(path) ? path : DirectoryOf(path);
+  const std::string name = DirectoryOfDatabase(path);
   StoreDescriptor store;
   const Status s = ReadStore(Env::Default(), name, &store);
   if (!s.ok() && !s.IsNotFound()) {
@@ -50,14 +60,12 @@ bool FindLogFolder(const char* program, const std::string& path, const std::stri
 
 bool OpenImage(const char* program, const std::string& path, const std::vector<std::string>& regions,
                std::unique_ptr<PoolImage>* image, ExitCode* code) {
-  const bool is_directory = IsDirectory(path);
-  const std::string pool = is_directory ? path + "/pool" : path;
   Options options;
   for (const std::string& region : regions) {
     options.nvm_regions.emplace_back();
     options.nvm_regions.back().path = region;
   }
-  Status s = PoolImage::Open(pool, image, PlacesOfRegions(options, is_directory ? path : DirectoryOf(pool)));
+  Status s = PoolImage::Open(PoolAt(path), image, PlacesOfRegions(options, DirectoryOfDatabase(path)));
   *code = kExitCannotRun;
   if (s.IsNotFound() && IsVolatile(path)) {
     s = Status::NotSupported(
