@@ -30,6 +30,8 @@
 //     database was last open: the parts that a copy names are the original's. A pool whose bytes say nothing, being
 //     damaged, goes if STORE says that the pool is at this path.
 //
+// Where the options name no file as the pool, or no SSD tier, those that STORE names are looked for.
+//
 // STORE and the lock go last, so that a removal that was cut off can be repeated.
 
 namespace miodb {
@@ -39,11 +41,7 @@ namespace {
 class Destroyer {
  public:
   Destroyer(const std::string& name, const Options& options)
-      : name_(name),
-        options_(WithOwnFiles(options)),
-        env_(options_.env),
-        pool_path_(PoolPath(options, name)),
-        lock_(env_) {}
+      : name_(name), options_(WithOwnFiles(options)), env_(options_.env), lock_(env_) {}
 
   Destroyer(const Destroyer&) = delete;
   Destroyer& operator=(const Destroyer&) = delete;
@@ -70,9 +68,9 @@ class Destroyer {
   Status RemoveFiles() const;
 
   const std::string name_;
-  const Options options_;
+  Options options_;
   Env* const env_;
-  const std::string pool_path_;
+  std::string pool_path_;
   HeldLock lock_;
   StoreDescriptor store_;
   bool described_ = false;  // STORE could be read
@@ -101,6 +99,10 @@ Status Destroyer::FindParts() {
   has_store_ = !s.IsNotFound();
   at_home_ = described_ && store_.directory == RealPath(name_);
   if (described_) AddIds(store_);
+  // Options of a volatile pool name no file, and the database may have one from before.
+  if (Region::IsAnonymous(options_.pool_path)) options_.pool_path = store_.pool_path;
+  if (options_.ssd_path.empty()) options_.ssd_path = store_.ssd_path;
+  pool_path_ = PoolPath(options_, name_);
   StoreDescriptor repaired;
   if (ReadStore(env_, RepairDirectory(name_), &repaired).ok()) AddIds(repaired);
   return Status::OK();

@@ -54,6 +54,30 @@ TEST_F(DestroyTest, RemovesAPoolThatLiesElsewhere) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+// The options say what is to come, and STORE what is there.
+TEST_F(DestroyTest, RemovesAPoolAndAnSsdTierThatTheOptionsDoNotName) {
+  for (const bool elsewhere : {false, true}) {
+    Options had = options_;
+    had.pool_path = elsewhere ? dir_ / "elsewhere" : "";
+    had.ssd_path = dir_ / "ssd";
+    std::unique_ptr<DB> db;
+    ASSERT_OK(OpenDb(had, path_, &db));
+    ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+    db.reset();
+    Options wanted = options_;
+    wanted.pool_path = "anonymous";
+    wanted.log_mode = kLogOff;
+    ASSERT_OK(DestroyDB(path_, wanted));
+    EXPECT_FALSE(std::filesystem::exists(path_)) << "the pool is left";
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "elsewhere"));
+    EXPECT_FALSE(std::filesystem::exists(had.ssd_path));
+    ASSERT_OK(OpenDb(wanted, path_, &db));
+    std::string value;
+    EXPECT_TRUE(db->Get(ReadOptions(), "a", &value).IsNotFound());
+    db.reset();
+  }
+}
+
 TEST_F(DestroyTest, FailsWhileTheDatabaseIsOpenAndHarmsNothing) {
   Open();
   Put("a", "1");
