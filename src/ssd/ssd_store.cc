@@ -49,6 +49,15 @@ class MeteredFile final : public WritableFile {
   std::atomic<uint64_t>* const bytes_;
 };
 
+// A reader has no lock, so a repair may have put another directory under the name. The files of that directory are no
+// sign of damage in the directory that was opened.
+Status UnlessReplaced(const Status& s, Env* env, const std::string& path, uint64_t pool_id) {
+  DCHECK(env != nullptr && !path.empty());
+  OwnerMark mark;
+  if (!s.IsCorruption() || (SsdStore::ReadMark(env, path, &mark).ok() && mark.id == pool_id)) return s;
+  return Status::IOError(path, "was removed or replaced since the reader was opened: open a new one");
+}
+
 }  // namespace
 
 SstFile::~SstFile() {
@@ -122,6 +131,7 @@ Status SsdStore::OpenForReader(const Options& options, uint64_t pool_id, std::un
   OwnerMark mark;
   Status s = ReadMark(options.env, options.ssd_path, &mark);
   if (s.ok() && mark.id != pool_id) s = Status::InvalidArgument(options.ssd_path, "is the SSD tier of another pool");
+  fresh->pool_id_ = pool_id;
   if (s.ok()) *store = std::move(fresh);
   return s;
 }
@@ -279,12 +289,12 @@ Status SsdStore::CheckFile(const SstMeta& meta) const {
   const std::string name = FileName(meta.number);
   uint64_t size;
   Status s = options_.env->GetFileSize(name, &size);
-  if (s.IsNotFound()) return Status::Corruption(name, "missing: the manifest names it");
+  if (s.IsNotFound()) s = Status::Corruption(name, "missing: the manifest names it");
   if (s.ok() && size != meta.size && !MIODB_MUTATED(kSsdSizeUnchecked)) {
-    return Status::Corruption(name,
-                              "has " + std::to_string(size) + " bytes, the manifest says " + std::to_string(meta.size));
+    s = Status::Corruption(name,
+                           "has " + std::to_string(size) + " bytes, the manifest says " + std::to_string(meta.size));
   }
-  return s;
+  return lock_ == nullptr ? UnlessReplaced(s, options_.env, path(), pool_id_) : s;
 }
 
 Status SsdStore::ReadRange(SstMeta* meta) const {
@@ -337,14 +347,14 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
     const std::string name = FileName(meta.number);
     RandomAccessFile* opened = nullptr;
     Status s = OpenForReading(name, &opened);
-    if (!s.ok()) return s.IsNotFound() ? Status::Corruption(name, "missing: the manifest names it") : s;
+    if (s.IsNotFound()) s = Status::Corruption(name, "missing: the manifest names it");
     const std::shared_ptr<const RandomAccessFile> file(opened);
     std::unique_ptr<SstReader> reader;
-    s = SstReader::Open(format_, file, name, meta.size, options_.paranoid_checks, block_cache_, &reader);
-    if (!s.ok()) return s;
-    if (reader->fingerprint() != meta.fingerprint && !MIODB_MUTATED(kSsdFileUnidentified)) {
-      return Status::Corruption(name, "is not the file that the manifest means");
+    if (s.ok()) s = SstReader::Open(format_, file, name, meta.size, options_.paranoid_checks, block_cache_, &reader);
+    if (s.ok() && reader->fingerprint() != meta.fingerprint && !MIODB_MUTATED(kSsdFileUnidentified)) {
+      s = Status::Corruption(name, "is not the file that the manifest means");
     }
+    if (!s.ok()) return lock_ == nullptr ? UnlessReplaced(s, options_.env, path(), pool_id_) : s;
     handle = tables_->Insert(Slice(key, sizeof(key)), reader.get(), 1, &DeleteReader);
     reader.release();  // the cache's
   }

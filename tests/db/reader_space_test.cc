@@ -464,6 +464,23 @@ TEST_F(ReaderTierTest, EqualsTheModelAtEveryStep) {
   EXPECT_GT(Counter("ssd-files"), 0u);
 }
 
+// The files that a walk has not opened yet are in a directory that has got another name.
+TEST_F(ReaderTierTest, SaysThatTheDatabaseWasRepairedWhereAWalkFindsNoFile) {
+  Open();
+  Fill(8000, 400);
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  Close();
+  const std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  const std::unique_ptr<Iterator> walk(reader->NewIterator(ReadOptions()));
+  ASSERT_OK(RepairDB(path_, options_));
+  walk->SeekToFirst();
+  while (walk->Valid()) walk->Next();
+  EXPECT_STATUS(IOError, walk->status());
+  EXPECT_TRUE(Mentions(walk->status(), "open a new one"));
+}
+
 // Table files that compactions take out stay for as long as an iterator needs them, over a new open too.
 TEST_F(ReaderTierTest, FilesThatAnIteratorNeedsStay) {
   Open();
