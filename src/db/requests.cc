@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "src/db/pool_full.h"
 #include "src/db/settle_request.h"
 #include "src/util/check.h"
 
@@ -28,7 +29,7 @@ Status Requests::FlushAll() {
   while (s.ok() && control_->error().ok() &&
          std::find(tree_->immutables.begin(), tree_->immutables.end(), newest) != tree_->immutables.end()) {
     if (scheduler_->flush_blocked() && !merger_->LookForWork()) {
-      return Status::NoSpace(db_.pool->path(), "the pool has no room for the flush");
+      return PoolFull(*db_.pool, *tree_->versions, "the pool has no room for the flush");
     }
     if (!workers_->Wait(0)) break;
   }
@@ -65,7 +66,7 @@ Status Requests::Settle() {
   request.End();
   if (control_->waiting_stopped()) return control_->ToldToStop();
   if (control_->error().ok() && scheduler_->anything_blocked()) {
-    return Status::NoSpace(db_.pool->path(), "the pool has no room for a merge");
+    return PoolFull(*db_.pool, *tree_->versions, "the pool has no room for a merge");
   }
   return control_->error();
 }

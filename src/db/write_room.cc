@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "src/db/pool_full.h"
 #include "src/db/settle_request.h"
 #include "src/db/stall_clock.h"
 #include "src/db/write_path.h"
@@ -113,7 +114,7 @@ Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallC
       }
       if (scheduler_->flush_blocked() && !merger_->LookForWork()) {
         scheduler_->RetryFlush();  // for the next write
-        return Status::NoSpace(db_.pool->path(), "the pool has no room to flush a memtable");
+        return PoolFull(*db_.pool, *tree_->versions, "the pool has no room to flush a memtable");
       }
       clock->Lap(StallReason::kChunk);
       workers_->Wait(0);
@@ -236,7 +237,7 @@ Status WritePath::NoRoom(bool* give_up, StallClock* clock) {
   if (db_.events != nullptr) {
     db_.events->NoteSpace(SpaceLevel::kFull, db_.pool->free_bytes(), db_.pool->capacity());
   }
-  return Status::NoSpace(db_.pool->path(), db_.pool->space().DescribeFull());
+  return PoolFull(*db_.pool, *tree_->versions, "");
 }
 
 // In file mode nobody syncs for the sake of an index, and under an order of the user's the comparator may be slow.

@@ -8,6 +8,13 @@
 
 namespace miodb {
 
+namespace {
+
+// With less a file system counts as full: what is asked of it is a chunk of the log at least.
+constexpr uint64_t kLeastGrowth = uint64_t{64} << 10;
+
+}  // namespace
+
 uint64_t PoolSpace::used() const {
   MutexLock lock(&mutex_);
   return UsedBytes();
@@ -44,18 +51,31 @@ uint64_t PoolSpace::free_bytes() const {
 }
 
 // For the message of NoSpace: a pool may be full by its limit, its file system, its nodes, or its addresses, and the
-// remedy is another one each time.
+// remedy is another one each time. A limit counts in full among the figures, so where a file does not get as far the
+// pool is not full.
 std::string PoolSpace::DescribeFull() const {
-  std::string text =
-      "the pool is full: " + std::to_string(used()) + " of " + std::to_string(capacity()) + " bytes in use";
+  std::string text = std::to_string(used()) + " of " + std::to_string(capacity()) + " bytes in use";
   uint64_t held = 0;
   for (int i = 0; i < regions_.count(); i++) held += held_in(i);
   if (held > 0) text += ", " + std::to_string(held) + " of these for readers in other processes";
-  for (int i = 0; i < regions_.count(); i++) {
-    const std::string shortage = regions_.at(i).region->DescribeShortage();
-    if (!shortage.empty()) text += "; " + shortage;
+  bool may_grow[kMaxRegions] = {};
+  {
+    MutexLock lock(&mutex_);
+    CHECK_LE(count_, regions_.count());
+    for (int i = 0; i < count_; i++) may_grow[i] = parts_[i].total < EndOf(i);
   }
-  return text;
+  bool cannot_grow = false;
+  for (int i = 0; i < regions_.count(); i++) {
+    const Region& region = *regions_.at(i).region;
+    const std::string shortage = region.DescribeShortage();
+    if (!shortage.empty()) text += "; " + shortage;
+    const uint64_t left = may_grow[i] ? region.FileSystemAvailable() : UINT64_MAX;
+    if (left < kLeastGrowth) {
+      text += "; " + region.path() + ": its file system has " + std::to_string(left) + " bytes left";
+    }
+    cannot_grow = cannot_grow || left < kLeastGrowth || (may_grow[i] && !shortage.empty());
+  }
+  return (cannot_grow ? "the pool cannot grow: " : "the pool is full: ") + text;
 }
 
 // Notes are for Check alone: a second map, of what is taken, which a bug in the free map does not change as well.

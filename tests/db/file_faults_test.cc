@@ -502,6 +502,20 @@ TEST_F(FullFileSystemTest, WritesGoOnWhenOthersRemoveTheirFiles) {
   for (int i = 0; i < written; i++) ASSERT_EQ(value, Get("key" + std::to_string(i)));
 }
 
+// The limit of a pool is no promise of its file system's.
+TEST_F(FullFileSystemTest, APoolBelowItsLimitSaysThatItsFileSystemIsFull) {
+  Mount(4096 * kKiB);
+  if (IsSkipped()) return;
+  options_.info_log = nullptr;
+  options_.pool_size = 1024 * 1024 * kKiB;
+  ASSERT_OK(TryOpen());
+  Status s;
+  for (int i = 0; i < 20000 && s.ok(); i++) s = db_->Put(WriteOptions(), std::to_string(i), std::string(1000, 'v'));
+  EXPECT_STATUS(NoSpace, s);
+  EXPECT_TRUE(Mentions(s, "the pool cannot grow: "));
+  EXPECT_TRUE(Mentions(s, "its file system has "));
+}
+
 TEST_F(FullFileSystemTest, ADatabaseThatDoesNotFitLeavesNothing) {
   Mount(128 * kKiB);
   if (IsSkipped()) return;

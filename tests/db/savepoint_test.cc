@@ -384,6 +384,12 @@ TEST_F(SavepointTest, DroppingIsPossibleInAFullPool) {
     ASSERT_OK(View(list[i].name)->Get(ReadOptions(), FilledKey(i), &value));
     EXPECT_EQ(FilledValue(i, 200, i), value);
   }
+  uint64_t more = 0;
+  do {
+    s = db_->Put(WriteOptions(), FilledKey(more), FilledValue(more, 200, more));
+  } while (s.ok() && ++more < 20000);
+  EXPECT_STATUS(NoSpace, s);
+  EXPECT_TRUE(Mentions(s, "savepoints keep some of these, of "));
   for (const SavepointInfo& savepoint : list) Drop(savepoint.name);
   for (uint64_t round = 0; round < 20; round++) Fill(1000, 200, round);
   CheckFilled(1000, 200, 19);
