@@ -19,9 +19,9 @@
 // making of a generation was cut off, the next generation uses the blocks that were copied.
 //
 // Errors: InvalidArgument for a folder that is no backup or another database's, NotFound for a generation that is not
-// there, Corruption naming the file for what is damaged, IOError from the file system. NotSupported for an Env of the
-// user's, for a database that has both an anonymous pool and an SSD tier, and for a pool_path that is no place for a
-// file, such as a device, when a generation is restored.
+// there, Corruption naming the file for what is damaged, NoSpace where the file system has no room, IOError for other
+// errors of the file system. NotSupported for an Env of the user's, for a database that has both an anonymous pool and
+// an SSD tier, and for a pool_path that is no place for a file, such as a device, when a generation is restored.
 
 #ifndef MIODB_INCLUDE_BACKUP_H_
 #define MIODB_INCLUDE_BACKUP_H_

@@ -22,6 +22,7 @@
 #include "src/api/posix_locks.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/copy_files.h"
 #include "src/util/direct_file.h"
 #include "src/util/mutation.h"
 #include "src/util/mutex.h"
@@ -35,12 +36,18 @@ namespace {
 
 class PosixEnv final : public Env {
  public:
-  PosixEnv(FileAccess access, Links links) : access_(access), links_(links) {}
+  // The purpose of the files.
+  enum class Use { kPrograms, kOwn, kCopies };
+
+  PosixEnv(FileAccess access, Use use)
+      : access_(access),
+        links_(use == Use::kPrograms ? Links::kFollowed : Links::kRefused),
+        full_(use == Use::kCopies ? FullDisk::kIsNoSpace : FullDisk::kIsIoError) {}
 
   FileAccess access() const { return access_; }
 
   // Never destroyed: their threads, and databases closed while the process ends, may still use them.
-  static PosixEnv* Instance(FileAccess access, Links links);
+  static PosixEnv* Instance(FileAccess access, Use use);
 
   // A child of fork() has locks and work of its own: it keeps none of its parent's, which would outlast the parent with
   // it, and starts a background thread anew. The mutexes are held over the fork, so that what they guard is whole.
@@ -73,7 +80,7 @@ class PosixEnv final : public Env {
   // A device may be written to, for programs whose text goes to a terminal or to /dev/null.
   Status NewWritableFile(const std::string& fname, WritableFile** result) override {
     const int opened = OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | kDontWait, access_, links_);
-    return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
+    return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result, full_);
   }
 
   Status NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result) override {
@@ -87,7 +94,7 @@ class PosixEnv final : public Env {
   // Writes go to the end of the file at the moment of the write, wherever others have put that meanwhile.
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
     const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_, links_);
-    return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
+    return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result, full_);
   }
 
   // A link that leads nowhere is no file.
@@ -118,7 +125,7 @@ class PosixEnv final : public Env {
   // The name of a new folder is synced at once, because nobody else knows that it is new. A folder whose name could not
   // be made durable is taken away again.
   Status CreateDir(const std::string& dirname) override {
-    if (::mkdir(dirname.c_str(), FolderMode(access_)) != 0) return PosixError(dirname, errno);
+    if (::mkdir(dirname.c_str(), FolderMode(access_)) != 0) return RoomError(dirname, errno, full_);
     // Gives the folder back the bits that the umask took away: the folder itself, whatever has its name by now. File
     // systems without modes refuse, and need nothing. Without /proc the first call may fail, and where the umask
     // forbids to read it the second.
@@ -157,7 +164,7 @@ class PosixEnv final : public Env {
 
   // Atomic within one file system. The new name is durable when its directory is synced, which is the caller's to do.
   Status RenameFile(const std::string& src, const std::string& target) override {
-    if (std::rename(src.c_str(), target.c_str()) != 0) return PosixError(src, errno);
+    if (std::rename(src.c_str(), target.c_str()) != 0) return RoomError(src, errno, full_);
     return Status::OK();
   }
 
@@ -228,21 +235,23 @@ class PosixEnv final : public Env {
 
  private:
   // Visits every Env that there can be, and makes those that nobody has asked for yet.
-  template <typename Use>
-  static void ForEach(Use use) {
+  template <typename Call>
+  static void ForEach(Call use) {
     for (const FileAccess access : {FileAccess::kOwner, FileAccess::kGroupReads, FileAccess::kGroupWrites}) {
-      for (const Links links : {Links::kFollowed, Links::kRefused}) use(Instance(access, links));
+      for (const Use kind : {Use::kPrograms, Use::kOwn, Use::kCopies}) use(Instance(access, kind));
     }
   }
 
-  // opened: a descriptor, or -1.
-  template <typename File, typename Interface>
-  Status Wrap(const std::string& fname, int opened, FileType type, Interface** result) {
+  // opened: a descriptor, or -1. more: further arguments of the file.
+  template <typename File, typename Interface, typename... More>
+  Status Wrap(const std::string& fname, int opened, FileType type, Interface** result, More... more) {
     *result = nullptr;
     return NoThrow(fname, [&] {
       Descriptor fd(-1);
+      const int error = errno;
+      if (opened < 0 && error == ENOSPC) return RoomError(fname, error, full_);  // a file system without inodes
       Status s = CheckOpened(fname, Descriptor(opened), type, &fd);
-      if (s.ok()) *result = new File(fname, std::move(fd));
+      if (s.ok()) *result = new File(fname, std::move(fd), more...);
       return s;
     });
   }
@@ -264,6 +273,7 @@ class PosixEnv final : public Env {
 
   const FileAccess access_;
   const Links links_;
+  const FullDisk full_;
 
   Mutex background_mu_;
   CondVar background_cv_{&background_mu_};
@@ -271,36 +281,45 @@ class PosixEnv final : public Env {
   std::deque<std::pair<void (*)(void*), void*>> background_work_ GUARDED_BY(background_mu_);
 };
 
-// There is an Env for each way to make files and to follow links, made at the first use and never destroyed. The
+// There is an Env for each way to make files and each use of them, made at the first call and never destroyed. The
 // handlers of fork are registered once for all of them.
-PosixEnv* PosixEnv::Instance(FileAccess access, Links links) {
-  struct Pair {
-    explicit Pair(FileAccess a)
-        : following(new PosixEnv(a, Links::kFollowed)), refusing(new PosixEnv(a, Links::kRefused)) {}
-    PosixEnv* const following;
-    PosixEnv* const refusing;
+PosixEnv* PosixEnv::Instance(FileAccess access, Use use) {
+  struct Uses {
+    explicit Uses(FileAccess a)
+        : programs(new PosixEnv(a, Use::kPrograms)),
+          own(new PosixEnv(a, Use::kOwn)),
+          copies(new PosixEnv(a, Use::kCopies)) {}
+    PosixEnv* const programs;
+    PosixEnv* const own;
+    PosixEnv* const copies;
   };
-  static const Pair owner(FileAccess::kOwner), group_reads(FileAccess::kGroupReads),
+  static const Uses owner(FileAccess::kOwner), group_reads(FileAccess::kGroupReads),
       group_writes(FileAccess::kGroupWrites);
   static const int handlers [[maybe_unused]] = ::pthread_atfork(&BeforeFork, &AfterFork, &AfterForkInChild);
-  const Pair& pair = access == FileAccess::kGroupWrites  ? group_writes
+  const Uses& uses = access == FileAccess::kGroupWrites  ? group_writes
                      : access == FileAccess::kGroupReads ? group_reads
                                                          : owner;
-  return links == Links::kRefused ? pair.refusing : pair.following;
+  return use == Use::kCopies ? uses.copies : use == Use::kOwn ? uses.own : uses.programs;
 }
 
 }  // namespace
 
 Env* Env::Default() { return WithAccess(FileAccess::kOwner); }
 
-Env* Env::WithAccess(FileAccess access) { return PosixEnv::Instance(access, Links::kFollowed); }
+Env* Env::WithAccess(FileAccess access) { return PosixEnv::Instance(access, PosixEnv::Use::kPrograms); }
 
 // By its type, so that a wrapper around one of these, which may do something else, is the program's.
 bool IsSystemEnv(const Env* env) { return dynamic_cast<const PosixEnv*>(env) != nullptr; }
 
 Env* RefusingLinks(Env* env) {
   const auto* const system = dynamic_cast<PosixEnv*>(env);
-  return system == nullptr ? env : PosixEnv::Instance(system->access(), Links::kRefused);
+  return system == nullptr ? env : PosixEnv::Instance(system->access(), PosixEnv::Use::kOwn);
+}
+
+Env* WritingCopies(Env* env) {
+  DCHECK(env != nullptr);
+  const auto* const system = dynamic_cast<PosixEnv*>(env);
+  return system == nullptr ? env : PosixEnv::Instance(system->access(), PosixEnv::Use::kCopies);
 }
 
 }  // namespace miodb

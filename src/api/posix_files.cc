@@ -89,8 +89,8 @@ Status PosixRandomAccessFile::Read(uint64_t offset, size_t n, Slice* result, cha
   });
 }
 
-PosixWritableFile::PosixWritableFile(std::string fname, Descriptor fd)
-    : PosixWritable(std::move(fname), std::move(fd)), buffer_(new char[kWriteBufferBytes]) {}
+PosixWritableFile::PosixWritableFile(std::string fname, Descriptor fd, FullDisk full)
+    : PosixWritable(std::move(fname), std::move(fd), full), buffer_(new char[kWriteBufferBytes]) {}
 
 // A caller that did not close the file does not need to know what became of the last bytes.
 PosixWritableFile::~PosixWritableFile() {
@@ -143,7 +143,7 @@ Status PosixWritableFile::RangeSync(uint64_t offset, uint64_t size) {
 
 // The first error is kept for good.
 Status PosixWritableFile::WriteOut(const char* p, size_t n) {
-  return WriteAll(fd_.get(), p, n) ? Status::OK() : Keep(PosixError(fname_, errno));
+  return WriteAll(fd_.get(), p, n) ? Status::OK() : Keep(RoomError(fname_, errno, full_));
 }
 
 // The message is measured, then printed: the length of a line has no bound. The line ends with one newline, whether the

@@ -14,6 +14,7 @@
 
 #include "miodb/env.h"
 #include "src/util/check.h"
+#include "src/util/copy_files.h"
 #include "src/util/posix_file.h"
 #include "src/util/posix_writable.h"
 
@@ -50,7 +51,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
 // Collects what is appended in a buffer. Appends that would fill the buffer again and again go to the file directly.
 class PosixWritableFile final : public PosixWritable {
  public:
-  PosixWritableFile(std::string fname, Descriptor fd);
+  PosixWritableFile(std::string fname, Descriptor fd, FullDisk full);
   ~PosixWritableFile() override;
 
   Status Append(const Slice& data) override;

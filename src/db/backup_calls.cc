@@ -17,6 +17,7 @@
 #include "src/db/workshop.h"
 #include "src/nvm/pool_image.h"
 #include "src/nvm/region_file.h"
+#include "src/util/copy_files.h"
 #include "src/util/no_throw.h"
 
 namespace miodb {
@@ -117,7 +118,7 @@ class Restore {
       : options_(options),
         folder_(folder),
         record_(record),
-        env_(RefusingLinks(Env::WithAccess(options.file_access))),
+        env_(WritingCopies(Env::WithAccess(options.file_access))),
         data_(folder, record.secret),
         pace_(backup, record.Bytes()),
         workshop_(env_, directory) {}

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "src/util/check.h"
+#include "src/util/copy_files.h"
 #include "src/util/file_size_limit.h"
 
 namespace miodb {
@@ -37,7 +38,7 @@ Status WriteAt(int fd, const std::string& path, uint64_t position, const char* b
   const NoFileSizeSignal no_signal;
   while (size > 0) {
     const ssize_t n = Retry([&] { return ::pwrite(fd, bytes, size, static_cast<off_t>(position)); });
-    if (n <= 0) return PosixError(path, n < 0 ? errno : ENOSPC);
+    if (n <= 0) return RoomError(path, n < 0 ? errno : ENOSPC, FullDisk::kIsNoSpace);
     bytes += n;
     position += static_cast<uint64_t>(n);
     size -= static_cast<size_t>(n);
@@ -102,7 +103,7 @@ Status DataWriter::Append(PmRef offset, const char* bytes, BackupBlock* block) {
 Status DataWriter::Finish() {
   CHECK(file_.valid());
   if (end_ == 0) return folder_.env()->RemoveFile(path_);
-  if (SyncFailed(Retry([&] { return ::fsync(file_.get()); }))) return PosixError(path_, errno);
+  if (SyncFailed(Retry([&] { return ::fsync(file_.get()); }))) return RoomError(path_, errno, FullDisk::kIsNoSpace);
   return SyncDirectoryOf(path_);
 }
 

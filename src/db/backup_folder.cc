@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "src/db/workshop.h"
+#include "src/util/copy_files.h"
 #include "src/util/replace_file.h"
 
 namespace miodb {
@@ -58,7 +59,7 @@ void PunchBetween(const std::string& path, const Ranges& used) {
 }  // namespace
 
 BackupFolder::BackupFolder(const std::string& path, FileAccess access)
-    : path_(WithoutSlashes(path)), access_(access), env_(RefusingLinks(Env::WithAccess(access))) {}
+    : path_(WithoutSlashes(path)), access_(access), env_(WritingCopies(Env::WithAccess(access))) {}
 
 std::string BackupFolder::TableName(const BackupTable& table) {
   char name[64];

@@ -8,6 +8,7 @@
 #include "src/db/store_file.h"
 #include "src/db/workshop.h"
 #include "src/util/clock.h"
+#include "src/util/copy_files.h"
 #include "src/util/no_throw.h"
 
 namespace miodb {
@@ -24,7 +25,7 @@ Status LinkOrCopy(Env* env, const std::string& from, const std::string& to) {
 
 // The paths are those in the directory that the checkpoint is made in, of which STORE has what is below it.
 Status WriteParts(const DbContext& db, const FrozenState& frozen, const std::string& folder) {
-  Env* const env = db.options.env;
+  Env* const env = WritingCopies(db.options.env);
   StoreDescriptor store;
   store.state = StoreState::kInUse;
   store.pool = NewUuid();
@@ -46,7 +47,7 @@ Status Checkpoint::Create(const std::string& directory) {
   Status s = CheckCopyable(db_, "CreateCheckpoint");
   if (!s.ok()) return s;
   const uint64_t start = NowMicros();
-  Workshop workshop(db_.options.env, directory);
+  Workshop workshop(WritingCopies(db_.options.env), directory);
   s = workshop.Open();
   FrozenState frozen;
   if (s.ok()) s = savepoints_->Freeze(&frozen);

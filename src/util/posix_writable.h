@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "miodb/env.h"
+#include "src/util/copy_files.h"
 #include "src/util/mutation.h"
 #include "src/util/posix_file.h"
 
@@ -26,7 +27,7 @@ class PosixWritable : public WritableFile {
       if (!s.ok()) return Keep(s);
       directory_synced_ = true;
     }
-    if (SyncFailed(Retry([&] { return ::fdatasync(fd_.get()); }))) return Keep(PosixError(fname_, errno));
+    if (SyncFailed(Retry([&] { return ::fdatasync(fd_.get()); }))) return Keep(RoomError(fname_, errno, full_));
     return Status::OK();
   }
 
@@ -34,12 +35,15 @@ class PosixWritable : public WritableFile {
     if (!fd_.valid()) return error_.ok() ? Closed() : error_;
     Status s = Flush();
     // Not repeated when interrupted: the descriptor is gone all the same.
-    if (::close(fd_.release()) < 0 && errno != EINTR && s.ok()) s = Keep(PosixError(fname_, errno));
+    if (::close(fd_.release()) < 0 && errno != EINTR && s.ok()) s = Keep(RoomError(fname_, errno, full_));
     return s;
   }
 
  protected:
-  PosixWritable(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) { CHECK(fd_.valid()); }
+  PosixWritable(std::string fname, Descriptor fd, FullDisk full = FullDisk::kIsIoError)
+      : fname_(std::move(fname)), fd_(std::move(fd)), full_(full) {
+    CHECK(fd_.valid());
+  }
 
   // The error that stands in the way of writing, or OK.
   Status Writable() const { return error_.ok() && !fd_.valid() ? Closed() : error_; }
@@ -52,6 +56,7 @@ class PosixWritable : public WritableFile {
 
   const std::string fname_;
   Descriptor fd_;
+  const FullDisk full_;
 
  private:
   Status Closed() const { return Status::IOError(fname_, "already closed"); }

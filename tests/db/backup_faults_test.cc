@@ -215,7 +215,7 @@ TEST_F(BackupFaultsTest, AFailureLeavesWhatThereWas) {
   const Status s = db_->CreateBackup(backup_, folder_, nullptr);
   const Status restored = Restore(1);
   ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &whole));
-  EXPECT_STATUS(IOError, s);
+  EXPECT_STATUS(NoSpace, s);
   EXPECT_EQ(before, FilesBelow(folder_));
   EXPECT_EQ(restored.ok(), fs::exists(copy_));
   fs::remove_all(copy_);

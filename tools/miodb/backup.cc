@@ -43,7 +43,7 @@ class Pace {
 
 // Errors of backups say themselves what to do.
 int FailBackup(const Call& call, const Status& s, const char* interrupted) {
-  if (CodeAfter(kFailed) == kFailed) return Fail(call, s.ToString());
+  if (CodeAfter(kFailed) == kFailed) return Fail(call, s.ToString(), s.IsNoSpace() ? AdviceFor(s) : "");
   Fail(call, interrupted);
   return kInterrupted;
 }
@@ -55,6 +55,8 @@ std::string Row(const BackupInfo& info) {
 
 class BackupVerb final : public StoreCommand {
  public:
+  BackupVerb() : StoreCommand(FamilyScope::kDatabase) {}
+
   void AddOwnOptions(OptionTable* options) override { pace_.AddOptions(options); }
 
   int RunOn(DB* db, const Call& call) override {
