@@ -9,9 +9,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "miodb/db.h"
 #include "tests/common/environment.h"
 #include "tests/common/program.h"
 #include "tests/common/random.h"
@@ -260,6 +262,17 @@ TEST_F(MiodbVerbsTest, ResultsGoToStandardOutputAndErrorsToStandardError) {
       EXPECT_EQ("miodb", err_.substr(0, 5)) << "an error begins with the program's name";
     }
   }
+}
+
+TEST_F(MiodbVerbsTest, ADatabaseThatIsOpenElsewhereCanBeReadBesideItAsTheErrorSays) {
+  Make(10);
+  DB* opened = nullptr;
+  ASSERT_TRUE(DB::Open(Options(), db(), &opened).ok());
+  const std::unique_ptr<DB> holder(opened);
+  EXPECT_EQ(2, Run(miodb_ + "count " + db()));
+  EXPECT_NE(std::string::npos, err_.find("--reader")) << err_;
+  EXPECT_EQ(0, Run(miodb_ + "count --reader " + db())) << err_;
+  EXPECT_EQ("10\n", out_);
 }
 
 TEST_F(MiodbVerbsTest, AValueMayComeFromStandardInputAndGoOutAsItIs) {

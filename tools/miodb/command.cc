@@ -67,8 +67,10 @@ std::string AdviceFor(const Status& status) {
   if (says("without a merge_operator") || says("merge operator")) {
     return "Give --merge_operator=NAME, the one that the database is used with.";
   }
-  if (status.IsIOError() && says("in use"))
-    return "One program at a time has a database open. End the other one, or ask that one.";
+  if (status.IsIOError() && (says("in use") || says("another process has it") || says("already held")))
+    return "One program at a time has a database open. End the other one, or ask that one; beside it get, scan, count "
+           "and "
+           "export read with --reader.";
   if (says("Permission denied")) return "Run this as the user who owns the database (ls -l shows who that is).";
   if (status.IsCorruption()) {
     return "\"miodb check\" shows what is damaged; \"miodb repair\" makes a new database of what can be read.";
