@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is closed says so, what is leaked goes, and nothing crashes. */
-@Timeout(120)
+@Timeout(600)
 class LifetimeTest {
   @TempDir Path folder;
 
