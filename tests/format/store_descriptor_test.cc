@@ -27,7 +27,7 @@ StoreDescriptor Example() {
   store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.successor, "/mnt/pmem1/region"}, {store.pool, ""}};
   store.former_ids = {1, 0xffffffffffffffff};
-  store.log_reach = 0xdcba9876543210;
+  store.log_reach = 0x5cba9876543210;
   store.ssd_state = "an edit";
   return store;
 }
