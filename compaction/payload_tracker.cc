@@ -13,6 +13,7 @@ void PayloadTracker::Know(const std::vector<const ExtentRef*>& extents) {
   CHECK(live_ == 0 && touched_.empty());
   std::vector<std::pair<PmRef, const ExtentRef*>> sorted;
   sorted.reserve(extents.size());
+  CHECK(std::find(extents.begin(), extents.end(), nullptr) == extents.end());
   for (const ExtentRef* extent : extents) sorted.emplace_back((*extent)->offset(), extent);
   std::sort(sorted.begin(), sorted.end());
   slots_.clear();
@@ -25,6 +26,7 @@ void PayloadTracker::Know(const std::vector<const ExtentRef*>& extents) {
     slots_.push_back({*extent, 0});
     bounds.push_back({offset, (*extent)->end()});
   }
+  CHECK_EQ(bounds.size(), slots_.size());
   bounds_.Set(std::move(bounds));  // which checks that they lie apart
   known_ = slots_.size();
   last_ = 0;
@@ -42,14 +44,12 @@ void PayloadTracker::AddExtent(const ExtentRef& extent) {
 Extent* PayloadTracker::Find(PmRef ref) {
   if (last_ < slots_.size() && slots_[last_].extent->Contains(ref)) return slots_[last_].extent.get();
   for (size_t i = slots_.size(); i-- > known_;) {
-    if (!slots_[i].extent->Contains(ref)) continue;
-    last_ = i;
-    return slots_[i].extent.get();
+    if (slots_[i].extent->Contains(ref)) return slots_[last_ = i].extent.get();
   }
   const size_t i = known_ == 0 ? PayloadBounds::kNone : bounds_.IndexOf(ref);
   if (i == PayloadBounds::kNone) return nullptr;
-  last_ = i;
-  return slots_[i].extent.get();
+  DCHECK_LT(i, known_);
+  return slots_[last_ = i].extent.get();
 }
 
 // Run at every Take in debug builds and simulators.
@@ -73,6 +73,7 @@ std::vector<PayloadRef> PayloadTracker::Take() {
   std::vector<PayloadRef> result;
   result.reserve(touched_.size());
   for (const size_t i : touched_) {
+    DCHECK_GT(slots_[i].live, 0u);
     result.push_back({slots_[i].extent, slots_[i].live});
     live_ -= slots_[i].live;
     slots_[i].live = 0;
@@ -81,8 +82,7 @@ std::vector<PayloadRef> PayloadTracker::Take() {
   touched_.clear();
   slots_.resize(known_);
   last_ = 0;
-  std::sort(result.begin(), result.end(),
-            [](const PayloadRef& a, const PayloadRef& b) { return a.extent->offset() < b.extent->offset(); });
+  std::ranges::sort(result, {}, [](const PayloadRef& part) { return part.extent->offset(); });
   return result;
 }
 
