@@ -157,6 +157,7 @@ Status LogFloor::Replace(const VersionEdit& edit, Status* in_doubt) {
   next.files = now.files;
   next.next_family = now.next_family;
   next.families = now.families;
+  next.family_names = now.family_names;
   next.ranges = now.ranges;  // all up to the floor, and the log has what is newer
   next.next_id = tree_->versions->NewId();
   VersionEdit files;

@@ -1,7 +1,4 @@
-// Column families in edits: their fields, and what has to hold of ids and names.
-
-#include <map>
-#include <set>
+// Column families in edits: their fields, and what has to hold of ids.
 
 #include "src/util/check.h"
 #include "src/util/coding.h"
@@ -24,22 +21,14 @@ bool GetFamily(Slice* input, FamilyEntry* family) {
 
 }  // namespace
 
-// Checks that ids are below the next id and that each name is of one family, because names decide to whom keys belong.
-Status CheckFamilies(const std::map<uint64_t, FamilyEntry>& families, const VersionEdit& edit, uint64_t next_family) {
+// The default family has its name without an entry, so no other may have it.
+Status CheckFamilies(const VersionEdit& edit, uint64_t next_family) {
   CHECK_GT(next_family, 0u);
-  if (edit.families.empty()) return Status::OK();
-  std::map<uint64_t, const std::string*> after;
-  DCHECK_LE(families.size(), next_family);
-  for (const auto& [id, family] : families) after[id] = &family.name;
-  for (const uint64_t id : edit.removed_families) after.erase(id);
   for (const FamilyEntry& family : edit.families) {
     if (family.id >= next_family) return Status::Corruption("manifest names unknown family", std::to_string(family.id));
-    after[family.id] = &family.name;
-  }
-  std::set<std::string> names = {kDefaultFamilyName};
-  for (const auto& [id, name] : after) {
-    if (!name->empty() && !names.insert(*name).second)
-      return Status::Corruption("manifest has two families of one name", *name);
+    if (family.name == kDefaultFamilyName) {
+      return Status::Corruption("manifest has two families of one name", family.name);
+    }
   }
   return Status::OK();
 }

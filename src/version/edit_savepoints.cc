@@ -1,6 +1,4 @@
-// Savepoints in edits: their fields, and what has to hold of their names.
-
-#include <set>
+// Savepoints in edits: their fields, and where their records lie.
 
 #include "src/util/check.h"
 #include "src/util/coding.h"
@@ -79,18 +77,12 @@ void ManifestState::PlaceSavepoints(const AreaPlace& here) noexcept {
   }
 }
 
-// Names are of one savepoint each, or nobody could say which is meant.
-Status CheckSavepoints(const std::map<uint64_t, SavepointEntry>& savepoints, const VersionEdit& edit) {
-  if (edit.savepoints.empty()) return Status::OK();
-  const std::set<uint64_t> removed(edit.removed_savepoints.begin(), edit.removed_savepoints.end());
-  std::set<std::string> names;
-  for (const auto& [id, savepoint] : savepoints) {
-    DCHECK_EQ(id, savepoint.id);
-    if (removed.count(id) == 0) names.insert(savepoint.name);
-  }
+// A savepoint is named once: what is said of it under the same id another time would be of another state.
+Status CheckSavepoints(const ManifestState& state, const VersionEdit& edit) {
   for (const SavepointEntry& savepoint : edit.savepoints) {
-    if (savepoints.count(savepoint.id) > 0 || !names.insert(savepoint.name).second) {
-      return Status::Corruption("manifest has two savepoints of one name", savepoint.name);
+    DCHECK(!savepoint.name.empty());
+    if (state.savepoints.count(savepoint.id) > 0) {
+      return Status::Corruption("manifest names a savepoint twice", savepoint.name);
     }
   }
   return Status::OK();

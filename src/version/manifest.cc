@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <tuple>
 
 #include "src/format/manifest_area.h"
 #include "src/util/check.h"
@@ -135,17 +136,36 @@ void Manifest::KeepNamed() noexcept {
   if (!named(area_)) second_spare_ = nullptr;
 }
 
-Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state) const {
-  const AreaPlace& place = savepoint.area;
-  DCHECK(state->tables.empty() && place.records > 0);
-  DCHECK(std::any_of(kept_.begin(), kept_.end(), [&](const auto& kept) { return kept->offset() == place.offset; }));
-  AreaPosition end;
-  Status s = ReplayArea(*pool_, place, state, &end);
-  DCHECK_LE(end.records, place.records);
-  if (s.ok() && end.records < place.records) {
-    s = Corrupt(place.offset + end.bytes, "edit damaged that savepoint " + savepoint.name + " needs");
+// Savepoints of one area have states of which each is the one before and the records in between. So however many there
+// are, no record is read twice.
+Status Manifest::ReadSavedStates(const OnSavedState& on_state) const {
+  std::vector<const SavepointEntry*> by_record;
+  for (const auto& [id, savepoint] : state_.savepoints) by_record.push_back(&savepoint);
+  const auto order = [](const SavepointEntry* s) {
+    return std::tuple(s->area.offset, s->area.size, s->area.generation, s->area.records);
+  };
+  std::sort(by_record.begin(), by_record.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
+  ManifestState state;
+  AreaPosition at;
+  AreaPlace before;
+  for (const SavepointEntry* savepoint : by_record) {
+    const AreaPlace& place = savepoint->area;
+    DCHECK(place.records > 0);
+    DCHECK(std::any_of(kept_.begin(), kept_.end(), [&](const auto& kept) { return kept->offset() == place.offset; }));
+    if (place.offset != before.offset || place.size != before.size || place.generation != before.generation) {
+      state = ManifestState();
+      at = AreaPosition();
+    }
+    before = place;
+    Status s = ReplayArea(*pool_, place, &state, &at);
+    DCHECK_LE(at.records, place.records);
+    if (s.ok() && at.records < place.records) {
+      s = Corrupt(place.offset + at.bytes, "edit damaged that savepoint " + savepoint->name + " needs");
+    }
+    if (s.ok()) s = on_state(*savepoint, state);
+    if (!s.ok()) return s;
   }
-  return s;
+  return Status::OK();
 }
 
 // An area of four snapshots, and the spare one beside it.

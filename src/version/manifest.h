@@ -65,8 +65,10 @@ class Manifest {
   // Reads the state of an existing one.
   Status Recover();
 
-  // The state that a savepoint of the current state names.
-  Status ReadState(const SavepointEntry& savepoint, ManifestState* state) const;
+  // Shows the state of each savepoint that the current state names, valid for the call: in one pass over each area that
+  // savepoints name, in it by age. The first error ends it.
+  using OnSavedState = std::function<Status(const SavepointEntry& savepoint, const ManifestState& state)>;
+  Status ReadSavedStates(const OnSavedState& on_state) const;
 
   // Makes the edit durable and part of the state, in a time that depends on the edit alone but for roll-overs. Unless
   // it succeeds the state stays as it was. If it fails with NoSpace nothing happened; after any other failure, and if

@@ -126,6 +126,36 @@ void CommitPlaces(const std::vector<uint64_t>& removed, std::map<uint64_t, Place
   }
 }
 
+// The names that an edit adds. Null, or one of them that another place has and the edit does not take away: nobody
+// could say which is meant. A place that the edit says anew, as a family that is dropped, loses the name that it had.
+template <typename Place>
+const std::string* PrepareNames(const PlaceNames& names, const std::vector<uint64_t>& removed,
+                                const std::map<uint64_t, Place>& added, PlaceNames* fresh) {
+  CHECK(fresh->empty());
+  const std::set<uint64_t> gone(removed.begin(), removed.end());
+  for (const auto& [id, place] : added) {
+    if (place.name.empty()) continue;
+    const auto known = names.find(place.name);
+    const bool is_free = known == names.end() || gone.count(known->second) > 0 || added.count(known->second) > 0;
+    if (!is_free || !fresh->emplace(place.name, id).second) return &place.name;
+  }
+  return nullptr;
+}
+
+// By nodes too, before the places are moved in.
+template <typename Place>
+void CommitNames(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
+                 const std::map<uint64_t, Place>& added, PlaceNames* fresh, PlaceNames* names) noexcept {
+  const auto forget = [&](uint64_t id) {
+    const auto place = places.find(id);
+    if (place != places.end()) names->erase(place->second.name);
+  };
+  for (const uint64_t id : removed) forget(id);
+  for (const auto& [id, place] : added) forget(id);
+  names->merge(*fresh);
+  CHECK(fresh->empty());
+}
+
 // The places as they are after the edit, without changing them: the snapshot of a roll-over holds the edit already.
 template <typename Place>
 std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
@@ -284,17 +314,21 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   if (!s.ok()) return s;
   fresh->next_family = edit.next_family > 0 ? edit.next_family : next_family;
   if (fresh->next_family < next_family) return Status::Corruption("manifest", "ids of families go back");
-  s = CheckFamilies(families, edit, fresh->next_family);
+  s = CheckFamilies(edit, fresh->next_family);
   if (!s.ok()) return s;
   s = PreparePlaces(families, edit.removed_families, edit.families, "manifest removes unknown family",
                     &fresh->families);
   if (!s.ok()) return s;
+  const std::string* twice = PrepareNames(family_names, edit.removed_families, fresh->families, &fresh->family_names);
+  if (twice != nullptr) return Status::Corruption("manifest has two families of one name", *twice);
   s = PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
-  if (s.ok()) s = CheckSavepoints(savepoints, edit);
+  if (s.ok()) s = CheckSavepoints(*this, edit);
   if (!s.ok()) return s;
   s = PreparePlaces(savepoints, edit.removed_savepoints, edit.savepoints, "manifest removes unknown savepoint",
                     &fresh->savepoints);
   if (!s.ok()) return s;
+  twice = PrepareNames(savepoint_names, edit.removed_savepoints, fresh->savepoints, &fresh->savepoint_names);
+  if (twice != nullptr) return Status::Corruption("manifest has two savepoints of one name", *twice);
   return PreparePlaces(kept, edit.removed_kept, edit.kept, "manifest removes unknown kept chunk", &fresh->kept);
 }
 
@@ -308,8 +342,10 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_chunks, &fresh->chunks, &chunks);
   CommitPlaces(edit.removed_files, &fresh->files, &files);
   next_family = fresh->next_family;
+  CommitNames(families, edit.removed_families, fresh->families, &fresh->family_names, &family_names);
   CommitPlaces(edit.removed_families, &fresh->families, &families);
   CommitPlaces(edit.removed_ranges, &fresh->ranges, &ranges);
+  CommitNames(savepoints, edit.removed_savepoints, fresh->savepoints, &fresh->savepoint_names, &savepoint_names);
   CommitPlaces(edit.removed_savepoints, &fresh->savepoints, &savepoints);
   CommitPlaces(edit.removed_kept, &fresh->kept, &kept);
   DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());

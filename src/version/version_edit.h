@@ -132,6 +132,9 @@ struct VersionEdit {
   bool DecodeKept(uint8_t field, Slice* input);
 };
 
+// Which family, or which savepoint, has a name. A name is of one alone, and is looked up instead of compared with all.
+using PlaceNames = std::map<std::string, uint64_t>;
+
 // The largest id that is believed of a manifest, and the largest that an edit may write. An open draws ids one by one
 // above the largest id of the manifest, so kMostDrawnId is out of reach.
 inline constexpr uint64_t kMostId = UINT64_MAX / 4;
@@ -147,8 +150,10 @@ struct ManifestState {
   std::map<uint64_t, SstPlace> files;
   uint64_t next_family = 1;
   std::map<uint64_t, FamilyEntry> families;  // those that may have content
+  PlaceNames family_names;
   std::map<uint64_t, RangePlace> ranges;
   std::map<uint64_t, SavepointEntry> savepoints;
+  PlaceNames savepoint_names;
   std::map<uint64_t, KeptChunk> kept;
 
   // Whether there is or was a column family. If so, a key that begins like a family's key is one.

@@ -88,24 +88,26 @@ void VersionSet::TakeUp(const StateOpener& opener) {
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
 }
 
-Status VersionSet::OpenSavedState(const SavepointEntry& entry, StateOpener* opener,
+// A state that does not fit the levels is copied: the next savepoint's goes on from it as it is.
+Status VersionSet::OpenSavedState(const SavepointEntry& entry, const ManifestState& state, StateOpener* opener,
                                   std::shared_ptr<Savepoint>* savepoint) {
   DCHECK(*savepoint == nullptr);
   DCHECK_GT(entry.id, 0u);
-  ManifestState state;
-  Status s = manifest_.ReadState(entry, &state);
-  if (!s.ok()) return s;
   SkipId(entry.id);
   if (entry.sequence < state.flushed_sequence) {
     return Status::Corruption(pool_->path(), "savepoint " + entry.name + " is older than its state");
   }
   *savepoint = MakeSavepoint(entry, state);
-  s = opener->Open(state);
+  Status s = opener->Open(state);
   if (!s.ok()) return s;
   SkipId(opener->last_id());
-  s = state.Apply(FitLevels(state));
+  VersionRef* const version = &(*savepoint)->version;
+  const VersionEdit fitted = FitLevels(state);
+  if (fitted.tables.empty()) return Build(state, opener->tables(), opener->files(), version);
+  ManifestState fitting = state;
+  s = fitting.Apply(fitted);
   CHECK(s.ok());  // the edit moves tables that are there
-  return Build(state, opener->tables(), opener->files(), &(*savepoint)->version);
+  return Build(fitting, opener->tables(), opener->files(), version);
 }
 
 Status VersionSet::OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const {
@@ -126,19 +128,17 @@ Status VersionSet::OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const
 // needs at least as many bytes as an older one.
 Status VersionSet::OpenSavepoints(StateOpener* opener) {
   CHECK(savepoints_.empty() && current_ == nullptr);
-  const std::map<uint64_t, SavepointEntry>& entries = manifest_.state().savepoints;
   if (MIODB_MUTATED(kSavepointsUnclaimed)) return OpenKept(opener);
-  std::vector<std::shared_ptr<Savepoint>> savepoints;
-  for (auto item = entries.rbegin(); item != entries.rend(); ++item) {
-    Status s = OpenSavedState(item->second, opener, &savepoints.emplace_back());
-    if (!s.ok()) return s;
+  std::map<uint64_t, std::shared_ptr<Savepoint>> savepoints;
+  Status s = manifest_.ReadSavedStates([&](const SavepointEntry& entry, const ManifestState& state) {
+    return OpenSavedState(entry, state, opener, &savepoints[entry.id]);
+  });
+  if (s.ok()) s = OpenKept(opener);
+  for (auto item = savepoints.rbegin(); s.ok() && item != savepoints.rend(); ++item) {
+    s = OpenSavedLog(opener, item->second.get());
   }
-  Status s = OpenKept(opener);
-  for (std::shared_ptr<Savepoint>& savepoint : savepoints) {
-    if (s.ok()) s = OpenSavedLog(opener, savepoint.get());
-    savepoints_.emplace(savepoint->entry.id, std::move(savepoint));
-  }
-  CHECK_EQ(savepoints_.size(), entries.size());
+  savepoints_.insert(savepoints.begin(), savepoints.end());
+  CHECK(!s.ok() || savepoints_.size() == manifest_.state().savepoints.size());
   return s;
 }
 

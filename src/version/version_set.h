@@ -143,7 +143,8 @@ class VersionSet {
 
   void FindFamilies();
   Status OpenSavepoints(StateOpener* opener);
-  Status OpenSavedState(const SavepointEntry& entry, StateOpener* opener, std::shared_ptr<Savepoint>* savepoint);
+  Status OpenSavedState(const SavepointEntry& entry, const ManifestState& state, StateOpener* opener,
+                        std::shared_ptr<Savepoint>* savepoint);
   Status OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const;
   Status OpenKept(StateOpener* opener);
   void TakeUp(const StateOpener& opener);

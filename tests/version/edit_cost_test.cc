@@ -154,6 +154,62 @@ class EditCostTest : public testing::Test {
     });
   }
 
+  void MakeSavepoints(uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+      VersionEdit edit;
+      const uint64_t id = versions_->NewId();
+      edit.savepoints.push_back({id, "savepoint " + std::to_string(id), 0, 0, {}, {}});
+      ASSERT_OK(versions_->Apply(std::move(edit), {}));
+    }
+  }
+
+  void MakeFamilies(uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+      VersionEdit edit;
+      edit.families.push_back({family_, "family " + std::to_string(family_)});
+      edit.next_family = ++family_;
+      ASSERT_OK(versions_->Apply(std::move(edit), {}));
+    }
+  }
+
+  // Each takes the place of the one before.
+  Allocations OfASavepoint() {
+    uint64_t before = 0;
+    return Usual([&](std::vector<TableRef>*) {
+      VersionEdit edit;
+      if (before > 0) edit.removed_savepoints.push_back(before);
+      before = versions_->NewId();
+      edit.savepoints.push_back({before, "of " + std::to_string(versions_->savepoints().size()), 0, 0, {}, {}});
+      return edit;
+    });
+  }
+  Allocations OfAFamily() {
+    uint64_t before = 0;
+    return Usual([&](std::vector<TableRef>*) {
+      VersionEdit edit;
+      if (before > 0) edit.removed_families.push_back(before);
+      before = family_;
+      edit.families.push_back({before, "of " + std::to_string(versions_->manifest().families.size())});
+      edit.next_family = ++family_;
+      return edit;
+    });
+  }
+
+  // Of reading the manifest with all savepoints.
+  Allocations OfAnOpen() {
+    versions_.reset();
+    pool_.reset();
+    EXPECT_OK(Pool::Open(path_, Limits(), &pool_));
+    versions_ = std::make_unique<VersionSet>(pool_.get(), KeyOrder(BytewiseComparator()), 4);
+    std::vector<ExtentRef> chunks;
+    Allocations taken;
+    counted = &taken;
+    const Status s = versions_->Recover(false, &chunks);
+    counted = nullptr;
+    EXPECT_OK(s);
+    return taken;
+  }
+
   // The edit that adds the first table, or one that replaces a table and adds another, whose allocation with this
   // number fails.
   Status ApplyWithout(uint64_t number, bool* was_refused) {
@@ -184,6 +240,7 @@ class EditCostTest : public testing::Test {
   TestDir dir_;
   const std::string path_ = dir_ / "pool";
   uint64_t sequence_ = 0;
+  uint64_t family_ = 1;  // the next one
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<VersionSet> versions_;
 };
@@ -203,6 +260,39 @@ TEST_F(EditCostTest, AFewNodesMoreFortyTimesTheTables) {
     EXPECT_LE(2 * many[i].bytes, 3 * few[i].bytes);
   }
   EXPECT_EQ(few[0].bytes, many[0].bytes) << "a flush does not look at the repository";
+}
+
+// A name is looked up among those that there are, and not compared with all of them.
+TEST_F(EditCostTest, ANameTakesTheSameHoweverManyThereAre) {
+  if (kChecksWhole) GTEST_SKIP() << "every install is checked, which takes memory for all that there is";
+  Fill(1);
+  MakeFamilies(20);
+  const Allocations few_families = OfAFamily();
+  MakeFamilies(400);
+  const Allocations many_families = OfAFamily();
+  EXPECT_LE(many_families.count, few_families.count + 2);
+  EXPECT_LE(many_families.bytes, few_families.bytes + 200);
+  Fill(1);
+  MakeSavepoints(20);
+  const Allocations few = OfASavepoint();
+  MakeSavepoints(400);
+  const Allocations many = OfASavepoint();
+  EXPECT_LE(many.count, few.count + 2);
+}
+
+// Four times the savepoints take four times the memory, and not the square of it: the states of all of them come from
+// one pass over the records.
+TEST_F(EditCostTest, AnOpenReadsTheRecordsOfSavepointsOnce) {
+  if (kChecksWhole) GTEST_SKIP() << "every install is checked, which takes memory for all that there is";
+  Fill(10);
+  MakeSavepoints(100);
+  const Allocations few = OfAnOpen();
+  EXPECT_EQ(100u, versions_->savepoints().size());
+  MakeSavepoints(300);
+  const Allocations many = OfAnOpen();
+  EXPECT_EQ(400u, versions_->savepoints().size());
+  RecordProperty("allocations", std::to_string(few.count) + " to " + std::to_string(many.count));
+  EXPECT_LE(many.count, 5 * few.count);
 }
 
 // The first edit after an open rolls the manifest over.

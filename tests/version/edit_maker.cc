@@ -53,6 +53,9 @@ std::string TextOf(const ManifestState& state) {
   for (const auto& [id, place] : state.chunks) text += std::to_string(id) + ": " + TextOf(place) + "\n";
   for (const auto& [number, place] : state.files) text += std::to_string(number) + ": " + TextOf(place) + "\n";
   for (const auto& [id, place] : state.ranges) text += std::to_string(id) + ": " + TextOf(place) + "\n";
+  for (const auto& [id, family] : state.families) text += std::to_string(id) + ": family " + family.name + "\n";
+  for (const auto& [name, id] : state.family_names) text += "family " + name + " is " + std::to_string(id) + "\n";
+  for (const auto& [name, id] : state.savepoint_names) text += "savepoint " + name + " is " + std::to_string(id) + "\n";
   for (const auto& [id, savepoint] : state.savepoints) text += std::to_string(id) + ": " + TextOf(savepoint) + "\n";
   for (const auto& [id, chunk] : state.kept) text += std::to_string(id) + ": " + TextOf(chunk) + "\n";
   return text;

@@ -122,8 +122,15 @@ TEST_F(ManifestTest, IsLeftInAFullPoolThoughASavepointKeepsTheArea) {
       }
       EXPECT_NE(kept, Root().manifest_offset);
     }
-    ManifestState saved;
-    ASSERT_OK(manifest_->ReadState(manifest_->state().savepoints.at(7), &saved));
+    int states = 0;
+    ASSERT_OK(manifest_->ReadSavedStates([&](const SavepointEntry& savepoint, const ManifestState& state) {
+      EXPECT_EQ(7u, savepoint.id);
+      EXPECT_EQ(1u, state.savepoints.count(7));
+      EXPECT_EQ(10u, state.next_id);
+      states++;
+      return Status::OK();
+    }));
+    EXPECT_EQ(1, states);
     VersionEdit dropping;
     dropping.removed_savepoints.push_back(7);
     ASSERT_OK(manifest_->Append(dropping));

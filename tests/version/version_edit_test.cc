@@ -336,7 +336,37 @@ TEST(ManifestStateTest, SavepointsHaveNamesOfTheirOwn) {
   ASSERT_OK(state.Apply(edit));
   EXPECT_EQ("a", state.savepoints.at(8).name);
   EXPECT_EQ(0u, state.savepoints.count(5));
+  EXPECT_EQ((PlaceNames{{"a", 8}, {"b", 6}}), state.savepoint_names);
   EXPECT_STATUS(Corruption, state.Apply(edit));
+}
+
+TEST(ManifestStateTest, FamiliesHaveNamesOfTheirOwn) {
+  const auto with = [](std::vector<FamilyEntry> families, uint64_t next) {
+    VersionEdit edit;
+    edit.families = std::move(families);
+    edit.next_family = next;
+    return edit;
+  };
+  ManifestState state;
+  EXPECT_STATUS(Corruption, state.Apply(with({{1, "default"}}, 2)));
+  EXPECT_STATUS(Corruption, state.Apply(with({{2, "a"}}, 2)));  // above all ids
+  ASSERT_OK(state.Apply(with({{1, "a"}}, 2)));
+  EXPECT_STATUS(Corruption, state.Apply(with({{2, "a"}}, 3)));
+  EXPECT_STATUS(Corruption, state.Apply(with({{2, "b"}, {3, "b"}}, 4)));  // in one edit
+  ASSERT_OK(state.Apply(with({{2, "b"}}, 3)));
+  // A dropped one has no name, which is free at once, as is that of one that the edit removes.
+  ASSERT_OK(state.Apply(with({{1, ""}, {3, "a"}}, 4)));
+  EXPECT_EQ((PlaceNames{{"a", 3}, {"b", 2}}), state.family_names);
+  VersionEdit edit = with({{4, "b"}}, 5);
+  edit.removed_families = {2};
+  ASSERT_OK(state.Apply(edit));
+  EXPECT_EQ((PlaceNames{{"a", 3}, {"b", 4}}), state.family_names);
+  EXPECT_STATUS(Corruption, state.Apply(with({{5, "b"}}, 6)));
+  ASSERT_OK(state.Apply(with({{3, "b"}, {4, "a"}}, 5)));  // they change their names
+  EXPECT_EQ((PlaceNames{{"a", 4}, {"b", 3}}), state.family_names);
+  ManifestState copy;
+  ASSERT_OK(copy.Apply(state.Snapshot()));
+  EXPECT_EQ(TextOf(state), TextOf(copy));
 }
 
 TEST(ManifestStateTest, ASnapshotLeadsToTheSameState) {
