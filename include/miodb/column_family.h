@@ -46,7 +46,8 @@
 // has. If a call had not returned, the crash leaves the state before or after the call. A dropped family's content goes
 // with it.
 //
-// Snapshots, iterators and flushes are of the database: a snapshot shows all families as of one moment. Traces record
+// Snapshots, iterators and flushes are of the database: a snapshot shows all families as of one moment. So do
+// savepoints, checkpoints and backups, which have the names of that moment too. Traces record
 // calls with the ids of families (miodb/trace.h). RepairDB keeps families with their names and ids.
 //
 // Errors: InvalidArgument for nullptr, for a handle of another database and for a family that was dropped.

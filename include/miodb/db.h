@@ -317,8 +317,9 @@ class MIODB_EXPORT DB {
   // the order of some keys under such a comparator. So the call is InvalidArgument while there is a savepoint from
   // before it, or an open view of one: drop the savepoints and close the views first.
   //
-  // *family is nullptr on failure. After a crash: the family or none. Any thread may call it; calls wait for each
-  // other.
+  // *family is nullptr on failure. After a crash: the family or none. Any thread may call it. Calls that make or drop a
+  // family wait for each other. They also wait for a call that makes a savepoint, a checkpoint or a backup until that
+  // call has taken its state, including the flush that it may wait for.
   virtual Status CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family);
 
   // The handle of a family that is there; NotFound if there is none of this name. "default" always is. The handle is
@@ -332,7 +333,7 @@ class MIODB_EXPORT DB {
   // it, and where a snapshot sees it when that is released. Iterators and pinned slices that are open go on. The time
   // does not depend on what the family has. InvalidArgument for the default family. With another error than that and
   // those of handles the family may be dropped all the same; what is left of its content then goes when the database is
-  // opened.
+  // opened. Waits as CreateColumnFamily.
   virtual Status DropColumnFamily(ColumnFamilyHandle* family);
 
   // Stores the names of all families, by their ids; so the first is "default". Families that others make meanwhile may

@@ -34,17 +34,19 @@ Status DBImpl::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator
   return context_->WithMemory([&] { return UpdateStream::Open(*context_, kept_.get(), sequence, updates); });
 }
 
-// The records that were in memtables become a memtable again, over the same chunks.
+// The records that were in memtables become a memtable again, over the same chunks. The pool is shared before the
+// savepoint is looked for. A thread that makes the first column family under another comparator then sees either this
+// view or, if it looks earlier, the savepoint (Families::CheckFirst).
 Status DBImpl::OpenSavepoint(const Slice& name, DB** view) {
   DCHECK(view != nullptr);
   *view = nullptr;
   return context_->WithMemory([&] {
+    ViewState state;
+    state.pool = context_->pool;
     SavepointRef savepoint;
     Status s = savepoints_->Find(name, &savepoint);
     if (!s.ok()) return s;
     CHECK(savepoint->version != nullptr);
-    ViewState state;
-    state.pool = context_->pool;
     state.ssd = context_->ssd;
     state.version = savepoint->version;
     state.sequence = savepoint->entry.sequence;

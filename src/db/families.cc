@@ -16,8 +16,9 @@ Families::Families(DbContext& db, const Parts& parts) : FamilyHandles(db, parts.
 
 // Ids that were dropped are not among the open ones, so nobody writes to them.
 void Families::Begin() {
+  const FamilyGate::Still still(db_.families);
   const MutexLock lock(&mutex_);
-  FamilyGate::Closed closed(&db_.families);
+  FamilyGate::Closed closed(&db_.families, still);
   DbLock db_lock(parts_.control);
   const ManifestState& manifest = parts_.tree->versions->manifest();
   CHECK_EQ(manifest.has_families(), db_.families.HasFamilies());
@@ -80,8 +81,9 @@ Status Families::CheckName(const std::string& name) const {
 // edit fails.
 Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
   *family = nullptr;
+  const FamilyGate::Still still(db_.families);
   const MutexLock lock(&mutex_);
-  FamilyGate::Closed closed(&db_.families);
+  FamilyGate::Closed closed(&db_.families, still);
   Status s = CheckName(name);
   if (s.ok()) s = CheckFirst();
   if (!s.ok()) return s;
@@ -100,7 +102,7 @@ Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
   }
   next_family_++;
   CHECK_LE(next_family_, uint64_t{kMostFamilyId} + 1);
-  closed.SetHasFamilies();
+  db_.families.SetHasFamilies();
   *family = handles_.back().get();
   db_.Log("made column family %" PRIu32, id);
   return s;
@@ -108,8 +110,9 @@ Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
 
 // The edit comes before the gate opens, so no write of a family can be under way before the manifest has its id.
 Status Families::Adopt(uint64_t next_family, const std::vector<FamilyEntry>& families) {
+  const FamilyGate::Still still(db_.families);
   const MutexLock lock(&mutex_);
-  FamilyGate::Closed closed(&db_.families);
+  FamilyGate::Closed closed(&db_.families, still);
   CHECK_LE(next_family_, next_family);
   CHECK_GT(next_family, 1u);
   VersionEdit edit;
@@ -118,7 +121,7 @@ Status Families::Adopt(uint64_t next_family, const std::vector<FamilyEntry>& fam
   Status s = Apply(std::move(edit));
   if (!s.ok()) return s;
   next_family_ = next_family;
-  closed.SetHasFamilies();
+  db_.families.SetHasFamilies();
   for (const FamilyEntry& family : families) {
     closed.Open(static_cast<uint32_t>(family.id));
     Add(static_cast<uint32_t>(family.id), family.name);
@@ -127,8 +130,10 @@ Status Families::Adopt(uint64_t next_family, const std::vector<FamilyEntry>& fam
 }
 
 // Step 1. Writes that are inside of the gate end before it closes, and so before the deletion of step 2.
-Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id) {
-  FamilyGate::Closed closed(&db_.families);
+Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyGate::Still& still) {
+  CHECK_NE(id, kDefaultFamily);
+  const MutexLock lock(&mutex_);
+  FamilyGate::Closed closed(&db_.families, still);
   VersionEdit edit;
   edit.families.push_back({id, ""});
   Status s = Apply(std::move(edit));
@@ -140,12 +145,14 @@ Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id) {
 }
 
 // A drop whose second step fails has taken the name away all the same, and the next open deletes the content once more.
+// Families stand still until the content is deleted: a copy that was made between the two steps would delete it by
+// itself when it is opened, and its sequences would not be the source's any more.
 Status Families::Drop(ColumnFamilyHandle* family) {
-  const MutexLock lock(&mutex_);
+  const FamilyGate::Still still(db_.families);
   uint32_t id;
   Status s = IdOf(family, &id);
   if (s.ok() && id == kDefaultFamily) s = Status::InvalidArgument("column family default", "cannot be dropped");
-  if (s.ok()) s = TakeName(family, id);
+  if (s.ok()) s = TakeName(family, id, still);
   if (!s.ok()) return s;
   db_.Log("dropped column family %" PRIu32, id);
   return Erase(id);

@@ -65,7 +65,7 @@ class Families final : public FamilyHandles {
   Status CheckName(const std::string& name) const REQUIRES(mutex_);
   Status CheckFirst() REQUIRES(mutex_);
   Status Apply(VersionEdit edit) EXCLUDES(db_mutex);
-  Status TakeName(ColumnFamilyHandle* family, uint32_t id) REQUIRES(mutex_);
+  Status TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyGate::Still& still);
   Status Erase(uint32_t family);
 
   DbContext& db_;

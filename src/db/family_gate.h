@@ -7,8 +7,12 @@
 // until the write is done. So is the step that ends a family: after it no write of the family is under way, and none
 // begins. All other writes ignore the gate.
 //
-// Threads: any. Lock order: the gate comes before the queue of writers and before the database's mutex.
-// After a crash: nothing; an open sets the gate up by the manifest.
+// Families are changed by one thread at a time, and stand still while a state of the database is put together (Still).
+// Such a state takes records and families by several looks, and both have to be of one moment.
+//
+// Threads: any. Lock order: Still comes first, then the mutex of FamilyHandles, then the gate. All three come before
+// the queue of writers and before the database's mutex. After a crash: nothing; an open sets the gate up by the
+// manifest.
 
 #ifndef MIODB_SRC_DB_FAMILY_GATE_H_
 #define MIODB_SRC_DB_FAMILY_GATE_H_
@@ -38,6 +42,9 @@ class FamilyGate {
   std::atomic<bool>* has_families() { return &has_families_; }
   bool HasFamilies() const { return has_families_.load(std::memory_order_acquire); }  // acquire: with whoever sets it
 
+  // REQUIRES: the gate is closed, or nobody writes to this database.
+  void SetHasFamilies() { has_families_.store(true, std::memory_order_release); }  // release: with HasFamilies
+
   // Whether a read of the default family does not see this key, whatever there is of it.
   bool Hides(const Slice& key) const { return HasFamilyMark(key) && HasFamilies(); }
 
@@ -59,11 +66,24 @@ class FamilyGate {
     return Status::InvalidArgument("column family " + std::to_string(id), "was dropped, or is another database's");
   }
 
+  // While this lives no other thread makes or drops a family. A thread that makes or drops a family holds it until that
+  // is done as a whole. A thread that puts a state together holds it from the first look to the last. Writes do not
+  // wait for it.
+  class Still {
+   public:
+    explicit Still(const FamilyGate& gate) : lock_(gate.still_) {}
+    Still(const Still&) = delete;
+    Still& operator=(const Still&) = delete;
+
+   private:
+    const std::lock_guard<std::mutex> lock_;
+  };
+
   // Nobody is inside while this lives. Threads that come meanwhile wait, or else threads inside could keep the gate
   // open for ever, one after the other.
   class Closed {
    public:
-    explicit Closed(FamilyGate* gate) : gate_(gate), turn_(gate->turn_) {
+    Closed(FamilyGate* gate, const Still&) : gate_(gate), turn_(gate->turn_) {
       gate_->closing_.store(true, std::memory_order_relaxed);  // relaxed: see Enter
       gate_->mutex_.lock();
     }
@@ -79,7 +99,6 @@ class FamilyGate {
       gate_->open_.insert(family);
     }
     void Shut(uint32_t family) { CHECK_EQ(gate_->open_.erase(family), 1u); }
-    void SetHasFamilies() { gate_->has_families_.store(true, std::memory_order_release); }  // release: with HasFamilies
 
    private:
     FamilyGate* const gate_;
@@ -87,7 +106,8 @@ class FamilyGate {
   };
 
  private:
-  mutable std::mutex turn_;  // of whoever closes the gate
+  mutable std::mutex still_;
+  mutable std::mutex turn_;  // of whoever closes the gate: those who are to wait for that wait for this
   mutable std::shared_mutex mutex_;
   std::atomic<bool> closing_{false};
   std::atomic<bool> has_families_{false};

@@ -67,7 +67,7 @@ class FamilyHandles {
  protected:
   void Add(uint32_t id, const std::string& name) REQUIRES(mutex_);
 
-  Mutex mutex_;                                                            // one change at a time
+  Mutex mutex_;
   std::vector<std::unique_ptr<FamilyHandle>> handles_ GUARDED_BY(mutex_);  // dropped ones too
   std::map<std::string, FamilyHandle*> by_name_ GUARDED_BY(mutex_);        // those that are there, but the default one
 

@@ -212,7 +212,7 @@ Status ReaderFollower::OpenVersion(uint64_t time) {
   const ManifestState& state = manifest_->state();
   Status s = CheckComparator(*db_.order.comparator(), state.comparator, db_.pool->path());
   if (!s.ok()) return s;
-  if (state.has_families() && !db_.families.HasFamilies()) FamilyGate::Closed(&db_.families).SetHasFamilies();
+  if (state.has_families()) db_.families.SetHasFamilies();
   if (opener_ == nullptr) {
     opener_ = std::make_unique<StateOpener>(db_.pool.get(), db_.order, db_.ssd.get(), db_.options.paranoid_checks,
                                             PayloadKeeper::kPin);

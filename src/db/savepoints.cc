@@ -100,9 +100,11 @@ Status Savepoints::Name(const Slice& name, const Moment& moment) {
 }
 
 // Where records are in DRAM alone there is nothing in the pool that could be named, so they are flushed first; the
-// savepoint then has what was flushed, and no log.
+// savepoint then has what was flushed, and no log. The edit takes the families that there are by then, so these stand
+// still from the first look on.
 Status Savepoints::Create(const Slice& name) {
   const MutexLock lock(&create_mutex_);
+  const FamilyGate::Still still(db_.families);
   const std::string title = Title(name);  // no memory is asked for once the edit is durable
   Status s = CheckName(name);
   if (!s.ok()) return s;
@@ -112,6 +114,7 @@ Status Savepoints::Create(const Slice& name) {
     s = requests_->Flush();
     moment.chunks.clear();
   }
+  DCHECK(!s.ok() || moment.in_pool || moment.chunks.empty());
   const MutexLock edit_lock(&mutex_);
   if (s.ok()) s = Name(name, moment);
   if (s.ok()) db_.Log("made %s at sequence %llu", title.c_str(), static_cast<unsigned long long>(moment.sequence));
@@ -165,9 +168,11 @@ Status Savepoints::TakeState(FrozenState* frozen, bool* all) {
 }
 
 // A state for a checkpoint or a backup: as a savepoint, but pinned by its version and not by the manifest, so a crash
-// ends it. The second attempt is after a flush, which has left no record in DRAM alone but those of later writes.
+// ends it. The second attempt is after a flush, which has left no record in DRAM alone but those of later writes; the
+// families of that moment are those of the flush, since they stand still.
 Status Savepoints::Freeze(FrozenState* frozen) {
   DCHECK(frozen != nullptr && frozen->version == nullptr);
+  const FamilyGate::Still still(db_.families);
   bool all = false;
   const WriteCondition take = [&] { return TakeState(frozen, &all); };
   Status s = write_->BetweenWrites(take);

@@ -2,6 +2,9 @@
 //
 // Making one, step by step:
 //
+//   0 Have the column families stand still (FamilyGate::Still) until step 3 is done. Else the families would be those
+//   of
+//     step 3, and the records those of step 1 or 2: a batch over families would be in the savepoint by half.
 //   1 Between two groups of writes: note the last sequence, and how far the log chunks of all memtables are filled.
 //     Where a fence is slow the log is synced up to here.
 //   2 If memtables have records that are in no chunk of the pool: wait for their flush.
@@ -9,6 +12,8 @@
 //     log what step 1 noted. Parts of chunks of which a flush has made tables meanwhile count for nothing, and if it
 //     has flushed writes that came after step 1, these belong to the savepoint too. So a savepoint has all writes up to
 //     its sequence and none behind it.
+//
+// A state that is held without a name (Freeze) is taken in the same way.
 //
 // Threads: all calls by any; changes wait for each other. After a crash: before an edit the savepoints without it,
 // after the edit with it.

@@ -42,7 +42,7 @@ ViewDb::ViewDb(const Options& options, const std::string& name, const DbHooks& h
       read_(std::make_unique<ReadPath>(*context_, sources_.get())) {
   CHECK_GE(state.next_family, 1u);
   CHECK_LE(state.sequence, kMaxSequence);
-  if (state.next_family > 1) FamilyGate::Closed(&context_->families).SetHasFamilies();
+  if (state.next_family > 1) context_->families.SetHasFamilies();
   handles_ = std::make_unique<FamilyHandles>(*context_, read_.get(), state.families);
   context_->info_log = options.info_log;
   context_->pool = std::move(state.pool);

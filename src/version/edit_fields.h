@@ -73,8 +73,8 @@ inline bool GetString(Slice* input, std::string* string) {
   return true;
 }
 
-// Checks the families and savepoints that an edit adds, before the state takes the edit: Corruption if they break a rule.
-// That names are of one place each ManifestState::Prepare checks.
+// Checks the families and savepoints that an edit adds, before the state takes the edit: Corruption if they break a
+// rule. That names are of one place each ManifestState::Prepare checks.
 Status CheckFamilies(const VersionEdit& edit, uint64_t next_family);
 Status CheckSavepoints(const ManifestState& state, const VersionEdit& edit);
 

@@ -139,6 +139,7 @@ void Manifest::KeepNamed() noexcept {
 // Savepoints of one area have states of which each is the one before and the records in between. So however many there
 // are, no record is read twice.
 Status Manifest::ReadSavedStates(const OnSavedState& on_state) const {
+  CHECK(on_state != nullptr);
   std::vector<const SavepointEntry*> by_record;
   for (const auto& [id, savepoint] : state_.savepoints) by_record.push_back(&savepoint);
   const auto order = [](const SavepointEntry* s) {

@@ -139,6 +139,7 @@ const std::string* PrepareNames(const PlaceNames& names, const std::vector<uint6
     const bool is_free = known == names.end() || gone.count(known->second) > 0 || added.count(known->second) > 0;
     if (!is_free || !fresh->emplace(place.name, id).second) return &place.name;
   }
+  DCHECK_LE(fresh->size(), added.size());
   return nullptr;
 }
 
@@ -146,6 +147,7 @@ const std::string* PrepareNames(const PlaceNames& names, const std::vector<uint6
 template <typename Place>
 void CommitNames(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
                  const std::map<uint64_t, Place>& added, PlaceNames* fresh, PlaceNames* names) noexcept {
+  DCHECK_LE(fresh->size(), added.size());
   const auto forget = [&](uint64_t id) {
     const auto place = places.find(id);
     if (place != places.end()) names->erase(place->second.name);
@@ -153,7 +155,7 @@ void CommitNames(const std::map<uint64_t, Place>& places, const std::vector<uint
   for (const uint64_t id : removed) forget(id);
   for (const auto& [id, place] : added) forget(id);
   names->merge(*fresh);
-  CHECK(fresh->empty());
+  CHECK(fresh->empty());  // no name is of two places
 }
 
 // The places as they are after the edit, without changing them: the snapshot of a roll-over holds the edit already.
@@ -348,6 +350,8 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitNames(savepoints, edit.removed_savepoints, fresh->savepoints, &fresh->savepoint_names, &savepoint_names);
   CommitPlaces(edit.removed_savepoints, &fresh->savepoints, &savepoints);
   CommitPlaces(edit.removed_kept, &fresh->kept, &kept);
+  DCHECK_LE(family_names.size(), families.size());  // a dropped family has no name
+  DCHECK_EQ(savepoint_names.size(), savepoints.size());
   DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());
 }
 

@@ -262,7 +262,7 @@ TEST_F(EditCostTest, AFewNodesMoreFortyTimesTheTables) {
   EXPECT_EQ(few[0].bytes, many[0].bytes) << "a flush does not look at the repository";
 }
 
-// A name is looked up among those that there are, and not compared with all of them.
+// An edit looks a name up in an index, and does not compare the name with all others.
 TEST_F(EditCostTest, ANameTakesTheSameHoweverManyThereAre) {
   if (kChecksWhole) GTEST_SKIP() << "every install is checked, which takes memory for all that there is";
   Fill(1);

@@ -354,7 +354,7 @@ TEST(ManifestStateTest, FamiliesHaveNamesOfTheirOwn) {
   EXPECT_STATUS(Corruption, state.Apply(with({{2, "a"}}, 3)));
   EXPECT_STATUS(Corruption, state.Apply(with({{2, "b"}, {3, "b"}}, 4)));  // in one edit
   ASSERT_OK(state.Apply(with({{2, "b"}}, 3)));
-  // A dropped one has no name, which is free at once, as is that of one that the edit removes.
+  // The name of a dropped family is free at once, and so is the name of a family that the edit removes.
   ASSERT_OK(state.Apply(with({{1, ""}, {3, "a"}}, 4)));
   EXPECT_EQ((PlaceNames{{"a", 3}, {"b", 2}}), state.family_names);
   VersionEdit edit = with({{4, "b"}}, 5);
