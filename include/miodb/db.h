@@ -79,7 +79,7 @@ struct MIODB_EXPORT Range {
 
 // A key, and the sequence number up to which somebody knows what it has: of a snapshot, or of
 // DB::GetLatestSequenceNumber before it was read. The bytes of the key are the caller's. family: nullptr is the default
-// one.
+// one. expiry_micros: the moment from which on that knowledge is out of date by itself, which DB::GetWithExpiry tells.
 struct MIODB_EXPORT KeyAsOf {
   KeyAsOf() = default;
   KeyAsOf(const Slice& k, uint64_t number) : key(k), sequence(number) {}
@@ -88,6 +88,7 @@ struct MIODB_EXPORT KeyAsOf {
   ColumnFamilyHandle* family = nullptr;
   Slice key;
   uint64_t sequence = 0;
+  uint64_t expiry_micros = UINT64_MAX;  // since 1970; UINT64_MAX: never
 };
 
 // A savepoint (DB::CreateSavepoint).
@@ -187,14 +188,16 @@ class MIODB_EXPORT DB {
   // the database does not have; Corruption for one whose bytes are damaged.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
-  // Write, if none of the keys was written, merged or removed behind its sequence. Between the look and the write
-  // nothing else is written, by whatever call. Busy, naming the key, if one was, and nothing is written then; else as
-  // Write; InvalidArgument also for a key of a family that was dropped. An empty batch only looks. Takes a get for each
-  // key; other writers wait only while what was written since those gets is looked through, mostly in the memtable.
-  // OptimisticTransaction commits with this call (optimistic_transaction.h). A change is found if a snapshot at or
-  // before the key's sequence is held; without one, merges may have dropped a deletion together with all that it hid. A
-  // put and the single deletion that removed it may go unseen in any case: the key has again what it had. A deletion of
-  // a range is a change of every key in it. Not LevelDB's.
+  // Write, if none of the keys was written, merged or removed behind its sequence, and the clock has reached the expiry
+  // of none. Between the look and the write nothing else is written, by whatever call. Busy, naming the key, if a key
+  // has changed, and nothing is written then; else as Write; InvalidArgument also for a key of a family that was
+  // dropped. An empty batch only looks. Takes a get for each key; other writers wait only while what was written since
+  // those gets is looked through, mostly in the memtable. OptimisticTransaction commits with this call
+  // (optimistic_transaction.h). A change is found if a snapshot at or before the key's sequence is held; without one,
+  // merges may have dropped a deletion together with all that it hid. A put and the single deletion that removed it may
+  // go unseen in any case: the key has again what it had. A deletion of a range is a change of every key in it. A value
+  // or operand that a compaction filter removes or changes is no change: the filter's answer counts as written when the
+  // record was (compaction_filter.h). Not LevelDB's.
   virtual Status WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys);
 
   // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged, and so does every other
@@ -369,6 +372,14 @@ class MIODB_EXPORT DB {
   // is empty in it.
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value);
+
+  // Get, and the moment from which on a get would give something else although nobody writes (lifetime.h): that at
+  // which the value expires, or the value that operands were merged into. *expiry_micros is in microseconds since 1970;
+  // UINT64_MAX if nothing of what was found expires, if nothing was found, and after an error. For whoever writes by
+  // WriteIfUnchanged what depends on a value. nullptr as family is the default one. Errors as of Get. The default, for
+  // classes without lifetimes, is Get. Not LevelDB's.
+  virtual Status GetWithExpiry(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                               std::string* value, uint64_t* expiry_micros);
 
   // Whether the family may have the key, by what is in memory. With a handle that is refused it may.
   virtual bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,

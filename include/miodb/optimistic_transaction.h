@@ -32,6 +32,10 @@
 // was tracked or written, or of a range, was dropped meanwhile, Commit is InvalidArgument, which says so, nothing is
 // written, and only a rollback to before the family's first use, or of everything, helps.
 //
+// Lifetimes and filters. A value that was read for update and has expired by the commit (lifetime.h) is a change. The
+// expiry of a key that was only written, or tracked without a look at its value, is none. Changes by a compaction
+// filter are none (DB::WriteIfUnchanged).
+//
 // Changes are found exactly, with one limit: a put, and the single deletion that removed it, may count as no change of
 // a key that is only written; of one that was read they do count if the put was seen. There is no "try again", because
 // the newest version of every key is kept somewhere, and a transaction that tracks anything holds a snapshot, which

@@ -192,6 +192,10 @@ class MIODB_EXPORT WriteBatchWithIndex {
   Status GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                            std::string* value) const;
 
+  // The same, and *expiry_micros as from DB::GetWithExpiry: UINT64_MAX also where the batch alone decides.
+  Status GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                           std::string* value, uint64_t* expiry_micros) const;
+
   // A cursor over the updates themselves, which the caller deletes before the batch. Never nullptr; throws
   // std::bad_alloc.
   WBWIIterator* NewIterator() const;

@@ -5,7 +5,8 @@
 //     them: so no merge drops a deletion that is a change (db.h).
 //   2 What GetForUpdate returns is what the key had at the sequence from which it is tracked, or the key is marked as
 //     changed. The snapshot that was read at is held until that is known.
-//   3 So what Commit finds unchanged is what was read.
+//   3 A value that was read has the moment at which it expires beside it, and Commit fails from then on.
+//   4 So what Commit finds unchanged is what was read.
 
 #include "miodb/optimistic_transaction.h"
 
@@ -35,8 +36,9 @@ struct OptimisticTransaction::Rep {
   // A key of a family; of the default one without a handle, however it was called.
   using Key = std::pair<ColumnFamilyHandle*, std::string>;
   struct Tracked {
-    uint64_t since;        // changes behind it count
-    bool changed = false;  // one was seen
+    uint64_t since;                       // changes behind it count
+    bool changed = false;                 // one was seen
+    uint64_t expiry_micros = UINT64_MAX;  // the first moment at which something that was read of it expires
   };
   using TrackedKeys = std::map<Key, Tracked>;
 
@@ -99,7 +101,9 @@ struct OptimisticTransaction::Rep {
     if (value == nullptr) return Status::OK();
     ReadOptions at = options;
     if (at.snapshot == nullptr) at.snapshot = now.get();
-    const Status s = batch.GetFromBatchAndDB(db, at, key.first, key.second, value);
+    uint64_t expiry_micros;
+    const Status s = batch.GetFromBatchAndDB(db, at, key.first, key.second, value, &expiry_micros);
+    key_tracked->expiry_micros = std::min(key_tracked->expiry_micros, expiry_micros);
     if (!s.ok() && !s.IsNotFound()) return s;
     const uint64_t read_at = at.snapshot->GetSequenceNumber();
     if (read_at == key_tracked->since) return s;
@@ -267,6 +271,7 @@ Status OptimisticTransaction::Commit() {
     for (const auto& [key, known] : rep_->tracked) {
       if (known.changed) return Status::Busy("transaction", "a key that it read had changed already");
       keys.emplace_back(key.first, key.second, known.since);
+      keys.back().expiry_micros = known.expiry_micros;
     }
     // The database asks for the keys and writes the batch as one step, so no other write comes in between. If it fails,
     // the transaction is as before, and the caller may roll it back.

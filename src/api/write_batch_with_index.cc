@@ -115,9 +115,16 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options
 // that know no families.
 Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family,
                                               const Slice& key, std::string* value) const {
+  return GetFromBatchAndDB(db, options, family, key, value, nullptr);
+}
+
+Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family,
+                                              const Slice& key, std::string* value, uint64_t* expiry_micros) const {
   DCHECK(db != nullptr && value != nullptr);
+  if (expiry_micros != nullptr) *expiry_micros = UINT64_MAX;
   return NoThrow("WriteBatchWithIndex", [&] {
     const auto get = [&](std::string* has) {
+      if (expiry_micros != nullptr) return db->GetWithExpiry(options, family, key, has, expiry_micros);
       return family == nullptr ? db->Get(options, key, has) : db->Get(options, family, key, has);
     };
     const BatchIndex::Answer answer = rep_->index.Ask({IdOf(family), key});

@@ -62,6 +62,13 @@ Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
 
+Status DB::GetWithExpiry(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
+                         uint64_t* expiry_micros) {
+  DCHECK(expiry_micros != nullptr);
+  *expiry_micros = UINT64_MAX;
+  return family == nullptr ? Get(options, key, value) : Get(options, family, key, value);
+}
+
 // Calls that LevelDB does not have, for classes that were written for LevelDB's interface.
 Status DB::Flush() { return Status::NotSupported("this DB has no Flush"); }
 void DB::StopWaiting() {}

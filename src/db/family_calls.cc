@@ -136,6 +136,7 @@ Status FamilyCalls::WriteIfUnchanged(const WriteOptions& options, WriteBatch* up
       const Status s =
           EngineKey(key.family != nullptr ? key.family : DefaultColumnFamily(), key.key, &room, &engine_key);
       if (s.ok()) known.emplace_back(engine_key, key.sequence);
+      if (s.ok()) known.back().expiry_micros = key.expiry_micros;
       if (!s.ok() && !s.IsNotFound()) return s;
     }
     uint64_t as_of = 0;

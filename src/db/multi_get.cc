@@ -73,7 +73,8 @@ void ReadPath::Store(MultiGetCall* call, size_t i, const Status& s, bool found, 
     status = Status::NotFound(Slice());
   } else if (!IsPut(record.type())) {  // an operand; the walk also judges what is damaged, as in a get
     std::string made;
-    status = FoldOperands(call->options, *call->state, call->keys[i], record.sequence(), call->DateFrom(db_), &made);
+    status = FoldOperands(call->options, *call->state, call->keys[i], record.sequence(), call->DateFrom(db_), &made,
+                          nullptr);
     if (!status.ok()) return;
     call->values != nullptr ? (*call->values)[i].swap(made) : PinMade(&made, &(*call->pinned)[i]);
   } else if (call->values != nullptr) {

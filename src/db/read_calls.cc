@@ -164,6 +164,18 @@ Status ReadCalls::Get(const ReadOptions& options, ColumnFamilyHandle* family, co
   return GetFrom(options, family, key, value);
 }
 
+Status ReadCalls::GetWithExpiry(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                                std::string* value, uint64_t* expiry_micros) {
+  DCHECK(expiry_micros != nullptr);
+  *expiry_micros = kNoExpiry;
+  return parts_.context->WithMemory([&] {
+    std::deque<FamilyKey> room;
+    Slice engine_key;
+    const Status s = EngineKey(family != nullptr ? family : DefaultColumnFamily(), key, &room, &engine_key);
+    return s.ok() ? parts_.read->GetWithExpiry(options, engine_key, value, expiry_micros) : s;
+  });
+}
+
 // The get that follows tells of an error.
 bool ReadCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                             std::string* value, bool* value_found) {

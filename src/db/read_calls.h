@@ -51,6 +51,8 @@ class ReadCalls : public DB {
   ColumnFamilyHandle* DefaultColumnFamily() override;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) override;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value) override;
+  Status GetWithExpiry(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
+                       uint64_t* expiry_micros) override;
   bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
                    bool* value_found) override;
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,

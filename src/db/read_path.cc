@@ -98,9 +98,11 @@ bool ReadPath::HidesKey(const RecordView& record) const {
   return HasExpired(record, db_.WallMicros());
 }
 
-// The value of a key whose newest version at this sequence is an operand: one walk from there over all sources.
+// The value of a key whose newest version at this sequence is an operand: one walk from there over all sources. The
+// value changes by itself when its base expires.
 [[gnu::cold]] Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key,
-                                            uint64_t sequence, uint64_t now_micros, std::string* value) const {
+                                            uint64_t sequence, uint64_t now_micros, std::string* value,
+                                            uint64_t* expiry_micros) const {
   const std::unique_ptr<InternalIterator> versions = NewVersionIterator(order_, state, db_.Verifies(options), options);
   DCHECK_LE(sequence, kMaxSequence);
   versions->Seek(key, sequence);
@@ -110,12 +112,15 @@ bool ReadPath::HidesKey(const RecordView& record) const {
   Status s = operands.AddAll(order_, key, hidden, versions.get());
   if (!s.ok()) return s;
   if (!operands.HasValue()) return Status::NotFound(Slice());
+  if (expiry_micros != nullptr) *expiry_micros = operands.base_expiry();
   return operands.Fold(db_.options.merge_operator, key, value);
 }
 
 // Finds a value and hands it over while its state is pinned, or as a string that was made of operands.
+// expiry_micros: nullptr, or as for GetWithExpiry.
 template <typename Use, typename UseMade>
-Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made) {
+Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, uint64_t* expiry_micros, Use use,
+                           UseMade use_made) {
   PerfClock clock;
   const OpTimes::Timed<TimedOp::kGet> timed(db_.statistics.times.get());
   Status result = db_.WithMemory([&] {
@@ -131,11 +136,12 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
     if (record.type() != kTypeValue) [[unlikely]] {
       if (HidesKey(record)) return Status::NotFound(Slice());
       if (IsPut(record.type())) {
+        if (expiry_micros != nullptr) *expiry_micros = ExpiryOf(record);
         use(UserValue(record), pin.get(), &block);
         return s;
       }
       std::string made;
-      s = FoldOperands(options, *pin.get(), key, record.sequence(), db_.WallMicros(), &made);
+      s = FoldOperands(options, *pin.get(), key, record.sequence(), db_.WallMicros(), &made, expiry_micros);
       if (s.ok()) use_made(&made);
       return s;
     }
@@ -147,14 +153,20 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
 }
 
 Status ReadPath::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  return GetWithExpiry(options, key, value, nullptr);
+}
+
+Status ReadPath::GetWithExpiry(const ReadOptions& options, const Slice& key, std::string* value,
+                               uint64_t* expiry_micros) {
   return GetPinned(
-      options, key, [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); },
+      options, key, expiry_micros,
+      [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); },
       [value](std::string* made) { value->swap(*made); });
 }
 
 Status ReadPath::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
   return GetPinned(
-      options, key,
+      options, key, nullptr,
       [value](const Slice& bytes, ReadState* state, BlockPin* block) { PinValue(bytes, state, block, value); },
       [value](std::string* made) { PinMade(made, value); });
 }

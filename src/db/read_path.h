@@ -33,16 +33,20 @@ class ReadPath {
   // As DB's calls of these names.
   Status Get(const ReadOptions& options, const Slice& key, std::string* value);
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
+  // *expiry_micros stays as it is if nothing that is found expires.
+  Status GetWithExpiry(const ReadOptions& options, const Slice& key, std::string* value, uint64_t* expiry_micros);
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                std::vector<std::string>* values);
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                std::vector<PinnableSlice>* values);
   bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found);
 
-  // Whether no key has a version behind its sequence: Busy if one has (unchanged.cc). *as_of: the moment of the answer.
+  // Whether no key has a version behind its sequence, nor has reached its expiry: Busy if one has (unchanged.cc).
+  // *as_of: the moment of the answer.
   Status CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_of);
 
-  // The same of what was written since that moment. By the leader of a group of writes, with the lanes closed.
+  // The same of what was written since that moment, and of the expiries. By the leader of a group of writes, with the
+  // lanes closed.
   Status CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t as_of);
 
   // Makes an iterator over a column family. The iterator keeps its state pinned. Throws bad_alloc without memory.
@@ -70,9 +74,10 @@ class ReadPath {
               RecordView* record);
   bool HidesKey(const RecordView& record) const;
   Status FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
-                      uint64_t now_micros, std::string* value) const;
+                      uint64_t now_micros, std::string* value, uint64_t* expiry_micros) const;
   template <typename Use, typename UseMade>
-  Status GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made);
+  Status GetPinned(const ReadOptions& options, const Slice& key, uint64_t* expiry_micros, Use use, UseMade use_made);
+  Status CheckExpiry(const KeyAsOf& known) const;
   Status FindNewest(const Slice& key, uint64_t sequence, ReadStates::Pin* pin, uint64_t* newest);
   Status FindNewestSince(const Slice& key, uint64_t sequence, ReadStates::Pin* pin, uint64_t* newest);
   static void PinMade(std::string* made, PinnableSlice* value);

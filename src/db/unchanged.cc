@@ -19,10 +19,17 @@ namespace miodb {
 
 namespace {
 
-// Named as its user knows it.
+// The key as its user knows it.
+std::string Shown(const KeyOrder& order, const Slice& found) {
+  return Escaped(order.OfFamily(found) ? SplitFamilyKey(found).key : found, '\'', kMostKeyShown);
+}
+
 [[gnu::cold]] Status Changed(const KeyOrder& order, const Slice& found) {
-  const Slice key = order.OfFamily(found) ? SplitFamilyKey(found).key : found;
-  return Status::Busy("key '" + Escaped(key, '\'', kMostKeyShown) + "'", "it was changed by another write");
+  return Status::Busy("key '" + Shown(order, found) + "'", "it was changed by another write");
+}
+
+[[gnu::cold]] Status Expired(const KeyOrder& order, const Slice& found) {
+  return Status::Busy("key '" + Shown(order, found) + "'", "what was read of it has expired");
 }
 
 }  // namespace
@@ -64,22 +71,36 @@ Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadStates
   return FindNewest(key, kMaxSequence, pin, newest);
 }
 
+// The condition says when what was read is out of date by itself, because nothing else may tell by then: the value may
+// have gone with a merge, and an operand over it have been folded, under the sequence that it had.
+Status ReadPath::CheckExpiry(const KeyAsOf& known) const {
+  if (known.expiry_micros == kNoExpiry || db_.WallMicros() < known.expiry_micros) [[likely]]
+    return Status::OK();
+  return Expired(order_, known.key);
+}
+
 Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_of) {
   DCHECK(as_of != nullptr);
   ReadStates::Pin pin(&sources_->states);
   *as_of = ReadSequence(ReadOptions());  // after the pin, as in a get
   for (const KeyAsOf& known : keys) {
     uint64_t newest;
-    const Status s = FindNewest(known.key, *as_of, &pin, &newest);
+    Status s = CheckExpiry(known);
+    if (s.ok()) s = FindNewest(known.key, *as_of, &pin, &newest);
     if (!s.ok()) return s;
     if (newest > known.sequence) return Changed(order_, known.key);
   }
   return Status::OK();
 }
 
-// A version up to as_of is none that is newer than its key's sequence: CheckUnchanged has said so.
+// A version up to as_of is none that is newer than its key's sequence: CheckUnchanged has said so. Time goes on though
+// nobody writes, so the expiries are looked at in any case.
 Status ReadPath::CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t as_of) {
   DCHECK_LE(as_of, ReadSequence(ReadOptions()));
+  for (const KeyAsOf& known : keys) {
+    const Status s = CheckExpiry(known);
+    if (!s.ok()) return s;
+  }
   if (ReadSequence(ReadOptions()) == as_of) return Status::OK();
   ReadStates::Pin pin(&sources_->states);
   for (const KeyAsOf& known : keys) {

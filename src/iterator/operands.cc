@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "src/api/full_merge.h"
-#include "src/format/expiry.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -13,6 +12,7 @@ void Operands::Clear() {
   operands_.clear();
   copies_.clear();
   has_base_ = false;
+  base_expiry_ = kNoExpiry;
   newest_first_ = false;
   last_sequence_ = kNoSequence;
 }
@@ -27,6 +27,7 @@ void Operands::SetBase(const RecordView& record) {
   DCHECK(record.type() != kTypeMerge);
   has_base_ = !HidesKey(record, now_micros_);
   if (has_base_) base_ = Kept(record);
+  base_expiry_ = has_base_ ? ExpiryOf(record) : kNoExpiry;
   if (has_base_ && record.type() == kTypeExpiringValue) base_ = ValueBehindExpiry(base_);
 }
 

@@ -19,6 +19,7 @@
 
 #include "miodb/merge_operator.h"
 #include "miodb/status.h"
+#include "src/format/expiry.h"
 #include "src/format/record.h"
 #include "src/iterator/internal_iterator.h"
 #include "src/util/key_order.h"
@@ -44,6 +45,9 @@ class Operands {
 
   uint64_t now_micros() const { return now_micros_; }
 
+  // The moment from which on the base counts no more; kNoExpiry: there is none, or it never expires.
+  uint64_t base_expiry() const { return base_expiry_; }
+
   // Whether there is a value at all: there is none of a tombstone without operands.
   bool HasValue() const { return has_base_ || !operands_.empty(); }
   size_t count() const { return operands_.size(); }
@@ -67,6 +71,7 @@ class Operands {
   std::deque<std::string> copies_;  // of bytes that would not stay
   Slice base_;
   bool has_base_ = false;
+  uint64_t base_expiry_ = kNoExpiry;
   bool newest_first_ = false;             // the order of operands_
   uint64_t last_sequence_ = kNoSequence;  // of the version added last
 };
