@@ -121,6 +121,8 @@ class ClusterMerge {
     std::vector<const ExtentRef*> extents;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       for (const TableRef& table : tables) {
+        // The mark stays while the database has snapshots, the same ones or not.
+        options.apart = options.apart || (table->has(kTableApart) && request.filter->has_snapshots());
         options.max_entries += table->entries();
         options.min_sequence = std::min(options.min_sequence, table->min_sequence());
         options.max_sequence = std::max(options.max_sequence, table->max_sequence());

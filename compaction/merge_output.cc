@@ -47,8 +47,11 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
   if (waiting_ == Waiting::kOperands && (!apart || MIODB_MUTATED(kFoldAcrossSnapshot))) {
     if (!operand && IsBase(version)) return Fold(&version, false);
     if (!operand) s = EndOperands(false);
+  } else if (waiting_ == Waiting::kOperands) {
+    s = EndOperands(false);
+    sink_->NoteApart();
   } else {
-    s = waiting_ == Waiting::kOperands ? EndOperands(false) : EmitWaiting();
+    s = EmitWaiting();
   }
   if (!s.ok()) return s;
   CHECK(!operand || verdict == Verdict::kKeep);

@@ -82,6 +82,7 @@ Status TableSink::FinishTable() {
   summary.oldest_sequence = oldest_;
   summary.expiry = expiry_;
   summary.ranges_applied = ranges_applied_;
+  summary.apart = options_.apart || apart_;
   summary.payload = tracker_->Take();
   CHECK_LE(summary.payload.size(), builder_->entries());
   TableRef table;
@@ -93,6 +94,7 @@ Status TableSink::FinishTable() {
     options_.index_taken(static_cast<int64_t>(table->index()->size()) - taken, 0);
   }
   builder_.reset();
+  apart_ = false;
   if (s.ok()) tables_.push_back(std::move(table));
   return s;
 }

@@ -31,6 +31,7 @@ class TableSink {
     uint64_t entries_per_table = UINT64_MAX;  // a guess at how many that makes, to take the right space
     uint64_t min_sequence = 0;                // bounds of what comes
     uint64_t max_sequence = 0;
+    bool apart = false;           // every table counts as one in which a snapshot keeps operands apart
     uint64_t ranges_applied = 0;  // of the tables, unless LimitRangesApplied says less
     std::function<uint64_t()> new_table_number = nullptr;
     std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
@@ -53,6 +54,9 @@ class TableSink {
   // A version is kept that a deletion of a range hides, of the sequence behind this one.
   void LimitRangesApplied(uint64_t sequence) { ranges_applied_ = std::min(ranges_applied_, sequence); }
 
+  // A snapshot keeps operands of the key added last apart, or perhaps of some key to come.
+  void NoteApart() { apart_ = true; }
+
   // Whether MakeRoom failed because a key had more versions than the table being built had room for. With
   // entries_per_table left at its default that happens only where free space is scattered.
   bool overflowed() const { return overflowed_; }
@@ -72,6 +76,7 @@ class TableSink {
   uint64_t oldest_ = 0;         // the least that was said of its entries
   ExpiryRange expiry_;          // the same of expiries
   uint64_t ranges_applied_;     // of the tables that are finished from now on
+  bool apart_ = false;          // of the table being built, or the next
   bool overflowed_ = false;
   std::vector<TableRef> tables_;
 };

@@ -19,8 +19,11 @@ namespace miodb {
 
 using TableRef = std::shared_ptr<const PMTable>;
 
-// Whether some key has a version that only a snapshot can see, so that without one a merge would drop it.
-inline bool HoldsHidden(const PMTable& table) { return table.has(kTableDuplicates) && !table.has(kTableChains); }
+// Whether some key has a version that only a snapshot can see, or operands that only a snapshot keeps apart: without
+// one a merge would drop or fold it.
+inline bool HoldsHidden(const PMTable& table) {
+  return (table.has(kTableDuplicates) && !table.has(kTableChains)) || table.has(kTableApart);
+}
 
 // The moment from which the table has a tombstone, which an entry that expired is too; 0: it has one already.
 inline uint64_t FirstTombstone(const PMTable& table) {

@@ -300,6 +300,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   // A sixteenth out of order is borne: scans read ahead, and copying everything to mend it would cost more.
   if (ascending_ >= entries_ - entries_ / 16) h.flags |= kTableOrdered;
   if ((flags_ & kTableDuplicates) != 0 && chains_only_) h.flags |= kTableChains;
+  if (summary.apart) h.flags |= kTableApart;
   NoteExpiry(expiring_, summary.expiry, &h);
   h.version = TableVersionOf(h.flags);
   h.entries = entries_;

@@ -88,6 +88,7 @@ class PMTableBuilder {
     uint64_t oldest_sequence = 0;     // see PMTable
     uint64_t ranges_applied = 0;      // the same
     ExpiryRange expiry = {};          // of the entries that expire
+    bool apart = false;               // see kTableApart
   };
 
   // Writes the upper levels, the meta block and the header. REQUIRES: at least one entry. Durable after a fence.

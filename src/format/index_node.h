@@ -141,6 +141,7 @@ enum TableFlags : uint32_t {
   kTableKinds = 16,      // there are operands, single deletions or values that expire
   kTableChains = 32,     // with duplicates: every version but the newest follows an operand or is a single deletion
   kTableExpiring = 128,  // there are values that expire
+  kTableApart = 256,     // operands may be there that a merge would have folded but for a snapshot
 };
 
 // The version that a table with these flags has.

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "miodb/merge_operator.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {
@@ -138,6 +140,61 @@ TEST_F(SnapshotTest, SurviveManyFlushesAndCompactions) {
   }
   EXPECT_FALSE(it->Valid());
   db_->ReleaseSnapshot(snapshot);
+}
+
+// Appends with commas, and refuses every operand.
+class Refusing final : public MergeOperator {
+ public:
+  const char* Name() const override { return "Refusing"; }
+  bool FullMerge(const Slice&, const Slice*, const std::vector<Slice>&, std::string*) const override { return false; }
+};
+
+TEST_F(SnapshotTest, OperandsThatItKeptApartAreFoldedByTheNextCompactionAfterItsRelease) {
+  const std::unique_ptr<const MergeOperator> append(NewStringAppendOperator(","));
+  options_.merge_operator = append.get();
+  options_.settle_after_idle_ms = 0;
+  for (const bool reopened : {false, true}) {
+    SCOPED_TRACE(reopened);
+    Open();
+    Put("a", "1");
+    Put("b", "1");
+    const Snapshot* const first = db_->GetSnapshot();
+    ASSERT_OK(db_->Merge(WriteOptions(), "a", "2"));
+    const Snapshot* const second = db_->GetSnapshot();
+    ASSERT_OK(db_->Merge(WriteOptions(), "a", "3"));
+    db_->CompactRange(nullptr, nullptr);
+    EXPECT_EQ(4u, Counter("entries"));
+    EXPECT_EQ("(a->1)(b->1)", At(first));
+    EXPECT_EQ("(a->1,2)(b->1)", At(second));
+    db_->ReleaseSnapshot(first);
+    db_->CompactRange(nullptr, nullptr);
+    EXPECT_EQ("(a->1,2)(b->1)", At(second));
+    db_->ReleaseSnapshot(second);
+    if (reopened) Open();
+    db_->CompactRange(nullptr, nullptr);
+    EXPECT_EQ(2u, Counter("entries"));
+    EXPECT_EQ("(a->1,2,3)(b->1)", Forward(db_.get()));
+    db_.reset();
+  }
+  options_.merge_operator = nullptr;
+}
+
+TEST_F(SnapshotTest, OperandsThatAreNotFoldedAfterItsReleaseAreLookedAtOnce) {
+  const Refusing refusing;
+  options_.merge_operator = &refusing;
+  options_.settle_after_idle_ms = 0;
+  Open();
+  Put("a", "1");
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  ASSERT_OK(db_->Merge(WriteOptions(), "a", "2"));
+  db_->CompactRange(nullptr, nullptr);
+  db_->ReleaseSnapshot(snapshot);
+  db_->CompactRange(nullptr, nullptr);
+  const uint64_t merges = Counter("merges");
+  db_->CompactRange(nullptr, nullptr);
+  EXPECT_EQ(merges, Counter("merges"));
+  EXPECT_EQ(2u, Counter("entries"));
+  db_.reset();
 }
 
 }  // namespace

@@ -236,11 +236,12 @@ void Dumper::PrintTables(const ManifestState& state) {
       continue;
     }
     printf(" entries %" PRIu64 " tombstones %" PRIu64 " leaves %" PRIu64 " inner %" PRIu64 " sequences %" PRIu64
-           " to %" PRIu64 "%s%s%s%s%s%s\n",
+           " to %" PRIu64 "%s%s%s%s%s%s%s\n",
            h.entries, h.tombstones, h.leaf_count, h.inner_count, h.min_sequence, h.max_sequence,
            (h.flags & kTableBytewise) != 0 ? " bytewise" : "", (h.flags & kTableDuplicates) != 0 ? " duplicates" : "",
            (h.flags & kTableSpanning) != 0 ? " spanning" : "", (h.flags & kTableOrdered) != 0 ? " ordered" : "",
-           (h.flags & kTableKinds) != 0 ? " kinds" : "", (h.flags & kTableChains) != 0 ? " chains" : "");
+           (h.flags & kTableKinds) != 0 ? " kinds" : "", (h.flags & kTableChains) != 0 ? " chains" : "",
+           (h.flags & kTableApart) != 0 ? " apart" : "");
     TableMeta meta;
     if (h.meta_offset > place.index_size || h.meta_size > place.index_size - h.meta_offset ||
         !meta.DecodeFrom(Slice(image_.At(place.index_offset) + h.meta_offset, h.meta_size))) {
