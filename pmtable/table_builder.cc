@@ -295,12 +295,11 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   t->payload_bytes_ = live_bytes_;
   TableHeader& h = t->header_;
   h.magic = kTableMagic;
-  h.flags = flags_;
+  h.flags = flags_ | (summary.apart ? kTableApart : 0u);
   if (order_.bytewise()) h.flags |= kTableBytewise;
   // A sixteenth out of order is borne: scans read ahead, and copying everything to mend it would cost more.
   if (ascending_ >= entries_ - entries_ / 16) h.flags |= kTableOrdered;
   if ((flags_ & kTableDuplicates) != 0 && chains_only_) h.flags |= kTableChains;
-  if (summary.apart) h.flags |= kTableApart;
   NoteExpiry(expiring_, summary.expiry, &h);
   h.version = TableVersionOf(h.flags);
   h.entries = entries_;

@@ -10,7 +10,8 @@
 //
 // When what happens: reads give the operator all operands of a key that are not folded yet. Merges that copy records,
 // into the repository and on the SSD tier, fold operands of a key into one value for good, unless a snapshot needs them
-// apart. When that is nobody knows, and it may be never.
+// apart. When that is nobody knows, and it may be never. DB::CompactRange folds those that a snapshot kept apart in the
+// pool and that no snapshot needs any more; on the SSD tier they wait for a job that writes their file anew.
 //
 // A database keeps what it gets of operands, not of operators: the same one is to be given at every open, and one with
 // another meaning gives other values. Without one the database opens, writes of operands are NotSupported, reads of
@@ -55,8 +56,8 @@ class MIODB_EXPORT MergeOperator {
   // The same of several operands, oldest first. The default is PartialMerge of two after two.
   virtual bool PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands, std::string* new_operand) const;
 
-  // Whether PartialMergeMulti is to be asked for single operands too: for an operator that can make one shorter.
-  // The default is false: then it gets two at least.
+  // Whether PartialMergeMulti is to be asked for single operands too: for an operator that can make one shorter. A
+  // result that is not shorter is not taken. The default is false: then it gets two at least.
   virtual bool AllowSingleOperand() const;
 };
 

@@ -33,6 +33,13 @@ struct DbHooks {
   // The date in microseconds since 1970, by which records expire; null: that of the system.
   uint64_t (*wall_micros)() = nullptr;
 
+  // The clock by which writers are quiet, in microseconds; null: with threads that of the system, without threads
+  // writers never are.
+  uint64_t (*quiet_micros)() = nullptr;
+
+  // Called before each step of background work that a caller without threads does; it may call the database.
+  void (*before_step)() = nullptr;
+
   // Space that was free for so long is given back to the file system.
   uint64_t give_back_micros = 10 * 1000 * 1000;
 };

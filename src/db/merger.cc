@@ -53,9 +53,9 @@ bool Merger::LookForWork() {
 // The scheduler decides from a few figures whether marks are wanted, and only then is every payload extent looked at.
 // Marks are hints to merges that read them without the mutex: a mark that is seen late costs a copy more or less.
 void Merger::MarkGarbage() {
-  const uint64_t now = NowMicros();
-  // Tests that run the background work themselves have no second in which nobody writes.
-  if (!db_.hooks.manual_background) {
+  const uint64_t now = db_.hooks.quiet_micros != nullptr ? db_.hooks.quiet_micros() : NowMicros();
+  // Tests that run the background work themselves have no second in which nobody writes, unless they have its clock.
+  if (!db_.hooks.manual_background || db_.hooks.quiet_micros != nullptr) {
     scheduler_->quiet().See(tree_->last_sequence.load(std::memory_order_relaxed), now);  // relaxed: policy only
   }
   if (scheduler_->marks_are_fresh()) return;

@@ -158,6 +158,7 @@ Status ReadPath::Get(const ReadOptions& options, const Slice& key, std::string* 
 
 Status ReadPath::GetWithExpiry(const ReadOptions& options, const Slice& key, std::string* value,
                                uint64_t* expiry_micros) {
+  DCHECK(value != nullptr);
   return GetPinned(
       options, key, expiry_micros,
       [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); },

@@ -92,6 +92,7 @@ bool Workers::Wait(uint64_t micros) {
     return true;
   }
   const DbUnlock unlock(control_);
+  if (db_.hooks.before_step != nullptr) db_.hooks.before_step();
   return Run(BackgroundStep::kFlush) || Run(BackgroundStep::kMerge) || Run(BackgroundStep::kPrepare) ||
          Run(BackgroundStep::kSsd);
 }

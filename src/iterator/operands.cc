@@ -4,6 +4,7 @@
 
 #include "src/api/full_merge.h"
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -91,12 +92,14 @@ Status Operands::Fold(const MergeOperator* merge_operator, const Slice& key, std
 }
 
 // With a base the operands are not all that counts, and without an operator's word for it one of them is nothing to
-// merge.
+// merge. A lone operand gets shorter at each fold, so that it is folded a limited number of times: it is offered
+// whenever its record is met, and background work that writes it anew makes garbage, which is the next such work.
 bool Operands::FoldPartially(const MergeOperator& merge_operator, const Slice& key, std::string* operand) {
   DCHECK(operand != nullptr);
   if (has_base_ || operands_.empty() || (operands_.size() == 1 && !merge_operator.AllowSingleOperand())) return false;
   OldestFirst();
-  return merge_operator.PartialMergeMulti(key, operands_, operand);
+  if (!merge_operator.PartialMergeMulti(key, operands_, operand)) return false;
+  return operands_.size() > 1 || operand->size() < operands_.front().size() || MIODB_MUTATED(kLoneOperandRewritten);
 }
 
 }  // namespace miodb

@@ -22,6 +22,7 @@
 #include "src/format/expiry.h"
 #include "src/format/record.h"
 #include "src/iterator/internal_iterator.h"
+#include "src/util/check.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
@@ -46,7 +47,10 @@ class Operands {
   uint64_t now_micros() const { return now_micros_; }
 
   // The moment from which on the base counts no more; kNoExpiry: there is none, or it never expires.
-  uint64_t base_expiry() const { return base_expiry_; }
+  uint64_t base_expiry() const {
+    DCHECK(has_base_ || base_expiry_ == kNoExpiry);
+    return base_expiry_;
+  }
 
   // Whether there is a value at all: there is none of a tombstone without operands.
   bool HasValue() const { return has_base_ || !operands_.empty(); }
@@ -56,7 +60,8 @@ class Operands {
   // REQUIRES: HasValue().
   Status Fold(const MergeOperator* merge_operator, const Slice& key, std::string* value);
 
-  // A single operand with the effect of all. False if there is none, or a base was met.
+  // A single operand with the effect of all. False if there is none, or a base was met; and of one operand alone if the
+  // operator's result is not shorter: a record that is written in its place would be written again each time.
   bool FoldPartially(const MergeOperator& merge_operator, const Slice& key, std::string* operand);
 
  private:

@@ -57,6 +57,7 @@ namespace miodb {
   X(kExpiryOfFirst, "a table's bounds of expiry are those of its first record that expires")     \
   X(kExpiredDroppedEarly, "a value that expired dropped while something older may lie below")    \
   X(kFoldIntoExpiring, "operands folded into a value that will expire")                          \
+  X(kLoneOperandRewritten, "a lone operand written anew although it is no shorter")              \
   X(kGoneUnreadForgotten, "conditions do not know of writes that expired and went unread")       \
   X(kFilterUnderSnapshot, "a compaction filter asked about what a snapshot sees")                \
   X(kTableHeaderUnchecked, "table header accepted without its checksum")                         \
