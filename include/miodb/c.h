@@ -367,6 +367,9 @@ MIODB_C_EXPORT uint64_t miodb_updates_last_sequence(const miodb_updates_t*);
 MIODB_C_EXPORT uint32_t miodb_updates_dropped_family(const miodb_updates_t*);
 MIODB_C_EXPORT struct leveldb_writebatch_t* miodb_updates_batch(const miodb_updates_t*, char** errptr);
 
+/* As DB::FollowSource: the text is the property miodb.identity of the source (leveldb_property_value). */
+MIODB_C_EXPORT void miodb_follow_source(struct leveldb_t* copy, const char* identity, char** errptr);
+
 /* The number of the last update that reads see. */
 MIODB_C_EXPORT uint64_t miodb_latest_sequence(struct leveldb_t* db);
 

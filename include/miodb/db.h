@@ -267,6 +267,12 @@ class MIODB_EXPORT DB {
   //  "miodb.estimate-num-keys"            about how many keys there are: entries, less two for each deletion in tables
   //  "miodb.column-families"              a line for each column family
   //  "miodb.next-family-id"               the id that the next column family gets
+  //  "miodb.identity"                     whose the sequence numbers are: 32 hexadecimal digits, which no other
+  //  database
+  //                                       has. A checkpoint, a restored backup and a repaired database have new ones
+  //  "miodb.origin"                       the identity of the database that this one is a copy of, and behind a space
+  //                                       the last write of it that the copy has; without that while it follows
+  //                                       (FollowSource). Empty: it is not known to be a copy
   //  "miodb.background-error"             OK, or the error that made the database read-only
   //  "miodb.ssd-error"                    OK, or the error of the last job of the SSD tier, which is tried again
   //
@@ -494,6 +500,20 @@ class MIODB_EXPORT DB {
   // are left for it, which opening the database again helps; IOError or NoSpace from the file system. On failure the
   // pool is as before.
   virtual Status AddRegion(const NvmRegion& region);
+
+  // Says that from now on, until the database is closed, nothing is written to it but the updates of the database with
+  // this identity (property "miodb.identity"), in order and from the first one on that this database does not have.
+  // Call it after each open of a copy, before the first of them. The database remembers whose copy it is, over closing
+  // and crashes: a checkpoint and a restored backup know it from the beginning, a database that was never written to by
+  // this call. Whatever is written to a copy after an open without this call ends that.
+  //
+  // InvalidArgument, which says what to do, if the database has writes and is not known to be a copy of that database,
+  // or was written to besides, or if the text is no identity. A source that was repaired or put back from a backup is
+  // another database, whose numbers begin anew. Copies that earlier versions have made do not know their source; nor
+  // does a copy with an anonymous pool once it was closed. IOError or NoSpace from the file system: then what is
+  // written before the next open may count as the source's. What a crash leaves: the copy as it was, or following.
+  // Nobody else may write meanwhile.
+  virtual Status FollowSource(const Slice& identity);
 };
 
 // Deletes the database in directory "name": its pool (options.pool_path) with all regions, what repairs kept or left

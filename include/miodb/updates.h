@@ -1,8 +1,11 @@
 // The update stream: what was written to a database, in order, for programs that follow it: a copy in another place, an
 // index, a cache.
 //
+//   std::string identity;
+//   source->GetProperty("miodb.identity", &identity);
+//   status = copy->FollowSource(identity);
 //   std::unique_ptr<miodb::UpdateIterator> updates;
-//   status = source->GetUpdatesSince(copy->GetLatestSequenceNumber() + 1, &updates);
+//   if (status.ok()) status = source->GetUpdatesSince(copy->GetLatestSequenceNumber() + 1, &updates);
 //   while (status.ok()) {
 //     for (; status.ok() && updates->Valid(); updates->Next()) status = copy->Write(options, updates->batch());
 //     if (status.ok()) status = updates->status();
@@ -11,9 +14,10 @@
 //   }
 //   // status.IsNotFound(): make the copy anew
 //
-// A copy is a checkpoint (DB::CreateCheckpoint), or a database that was empty when the source was. As long as nobody
-// else writes to it, its sequence numbers are the source's, so that it knows by itself how far it is, also after a
-// crash: each batch is written as a whole or not at all.
+// A copy is a checkpoint (DB::CreateCheckpoint), a backup that was restored, or a database that was never written to.
+// As long as nobody else writes to it, its sequence numbers are the source's, so that it knows by itself how far it is,
+// also after a crash: each batch is written as a whole or not at all. Numbers alone do not say whose they are:
+// DB::FollowSource refuses a source whose copy this is not, and a copy that something else was written to.
 //
 // A batch is a whole call of DB::Write, DB::Put or the like, or several such calls that were made durable together, in
 // their order. Each update is what was stored: operands are not combined, and values that expire do so at the moment at

@@ -53,6 +53,11 @@ leveldb_writebatch_t* miodb_updates_batch(const miodb_updates_t* updates, char**
   return SaveError(errptr, s) ? nullptr : batch.release();
 }
 
+void miodb_follow_source(leveldb_t* copy, const char* identity, char** errptr) {
+  DCHECK(identity != nullptr && errptr != nullptr);
+  SaveError(errptr, RepOf(copy)->FollowSource(identity));
+}
+
 uint64_t miodb_latest_sequence(leveldb_t* db) { return RepOf(db)->GetLatestSequenceNumber(); }
 
 }  // extern "C"

@@ -277,6 +277,7 @@ Status Restore::Run() {
   StoreDescriptor store;
   store.state = StoreState::kInUse;
   store.pool = uuid_ = NewUuid();
+  store.origin = OriginOfCopy(record_.pool, store.pool);
   store.pool_path = options_.pool_path.empty() ? "" : InWorkshop(options_.pool_path);
   if (!options_.ssd_path.empty() || !record_.tables.empty()) {
     store.ssd_path = options_.ssd_path.empty() ? SsdFolder(workshop_.path()) : InWorkshop(options_.ssd_path);

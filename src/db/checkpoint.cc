@@ -29,6 +29,7 @@ Status WriteParts(const DbContext& db, const FrozenState& frozen, const std::str
   StoreDescriptor store;
   store.state = StoreState::kInUse;
   store.pool = NewUuid();
+  store.origin = OriginOfCopy(MakeUuid(db.pool->uuid()), store.pool);
   DCHECK_EQ(frozen.log.size(), frozen.state.chunks.size());
   StatePool pool{frozen.state, PartsOf(frozen), db.pool->secret(), PoolCopy::FromPool(*db.pool)};
   Status s = WriteStatePool(std::move(pool), store.pool, db.options.file_access, PoolPath("", folder));

@@ -116,6 +116,7 @@ Status DB::GetUpdatesSince(uint64_t, std::unique_ptr<UpdateIterator>* updates) {
   updates->reset();
   return Status::NotSupported("this DB has no update stream");
 }
+Status DB::FollowSource(const Slice&) { return Status::NotSupported("this DB follows no source"); }
 
 std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                  std::vector<std::string>* values) {
@@ -173,6 +174,14 @@ bool DBImpl::GetProperty(const Slice& property, std::string* value) {
     }
     if (property == Slice("miodb.next-family-id")) {
       *value = std::to_string(families()->NextId());
+      return true;
+    }
+    if (property == Slice("miodb.identity")) {
+      *value = UuidText(context_->pool->uuid());
+      return true;
+    }
+    if (property == Slice("miodb.origin")) {
+      *value = store_->OriginText();
       return true;
     }
     return properties_->Get(property, value);

@@ -103,6 +103,7 @@ class DBImpl final : public FamilyCalls {
   Status CreateCheckpoint(const std::string& directory) override;
   Status CreateBackup(const BackupOptions& options, const std::string& folder, BackupInfo* info) override;
   Status GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) override;
+  Status FollowSource(const Slice& identity) override;
 
   // Does one piece of background work of this kind. False if there was nothing to do.
   bool RunStep(Step step);
@@ -121,7 +122,6 @@ class DBImpl final : public FamilyCalls {
   Status OpenPool();
   Status MapPool();
   Status RecoverParts() REQUIRES(db_mutex);
-  void LogOpened(uint64_t start_micros) const REQUIRES(db_mutex);
   Status StartThreads();
   void RemoveUnfinished(const std::string& store, bool directory_existed);
 

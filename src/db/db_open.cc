@@ -75,6 +75,27 @@ unsigned Cpus() {
   return cpus;
 }
 
+// A pool whose file is copied on write cannot promise that a store finds a block (docs/design.md); whoever runs on such
+// a file system is told at every open.
+void LogOpened(const DbContext& db, size_t tables, uint64_t start_micros) {
+  DCHECK(db.pool != nullptr);
+  db.Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us",
+         PoolPath(db.options, db.name).c_str(), tables, static_cast<int>(db.pool->persist_mode()),
+         static_cast<unsigned long long>(db.pool->used_bytes()), static_cast<unsigned long long>(db.pool->capacity()),
+         static_cast<unsigned long long>(NowMicros() - start_micros));
+  for (int i = 0; i < db.pool->regions().count(); i++) {
+    const Region& region = *db.pool->regions().at(i).region;
+    if (!region.file().copies_on_write()) continue;
+    db.LogWarning(
+        "WARNING: %s is copied on write: when its file system is full, a store ends the process. Make a folder, chattr "
+        "+C it, and copy the database there",
+        region.path().c_str());
+  }
+  if (!db.pool->is_volatile()) return;
+  db.Log("the pool is anonymous memory: %s", db.ssd != nullptr ? "writes are in the log files until they are on SSD"
+                                                               : "nothing of it outlives the process");
+}
+
 }  // namespace
 
 // The library for LevelDB programs clips what LevelDB clips; everything else out of range is refused.
@@ -222,13 +243,13 @@ Status DBImpl::OpenParts() {
   Status s = LockDirectory();
   if (s.ok()) s = OpenPool();
   if (s.ok()) families()->Begin();
-  if (s.ok()) s = store_->Keep(StoreState::kInUse);
+  if (s.ok()) s = store_->KeepOpened(write_->sequence());
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = recovery_->Replay();
   if (s.ok()) workers_->ShareMemory();
   if (s.ok()) context_->pool->held()->EndOpen();
   if (s.ok()) families()->FinishDrops();
-  return s;
+  return s.ok() ? store_->EndFollowing(write_->sequence()) : s;
 }
 
 // Leaves nothing half-created. A file that cannot be removed was not ours to make. A STORE that says that there is a
@@ -314,7 +335,7 @@ Status DBImpl::OpenPool() {
     control_->AssertHeld();
     write_->UpdateThrottle();
   });
-  LogOpened(start);
+  LogOpened(db, tree_->versions->manifest().tables.size(), start);
   return s;
 }
 
@@ -385,28 +406,6 @@ Status DBImpl::RecoverParts() {
       return s.ok() ? floor_->MakeFilesDurable(VersionEdit()) : s;
   }
   return s;
-}
-
-// A pool whose file is copied on write cannot promise that a store finds a block (docs/design.md); whoever runs on such
-// a file system is told at every open.
-void DBImpl::LogOpened(uint64_t start_micros) const {
-  const DbContext& db = *context_;
-  db.Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us",
-         PoolPath(db.options, db.name).c_str(), tree_->versions->manifest().tables.size(),
-         static_cast<int>(db.pool->persist_mode()), static_cast<unsigned long long>(db.pool->used_bytes()),
-         static_cast<unsigned long long>(db.pool->capacity()),
-         static_cast<unsigned long long>(NowMicros() - start_micros));
-  for (int i = 0; i < db.pool->regions().count(); i++) {
-    const Region& region = *db.pool->regions().at(i).region;
-    if (!region.file().copies_on_write()) continue;
-    db.LogWarning(
-        "WARNING: %s is copied on write: when its file system is full, a store ends the process. Make a folder, chattr "
-        "+C it, and copy the database there",
-        region.path().c_str());
-  }
-  if (!db.pool->is_volatile()) return;
-  db.Log("the pool is anonymous memory: %s", db.ssd != nullptr ? "writes are in the log files until they are on SSD"
-                                                               : "nothing of it outlives the process");
 }
 
 // Merges share the CPUs with writers, so by default they get half of them.

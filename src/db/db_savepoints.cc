@@ -34,6 +34,11 @@ Status DBImpl::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator
   return context_->WithMemory([&] { return UpdateStream::Open(*context_, kept_.get(), sequence, updates); });
 }
 
+Status DBImpl::FollowSource(const Slice& identity) {
+  if (context_->fork_guard.InChild()) return context_->InChild();
+  return context_->WithMemory([&] { return store_->Follow(identity, GetLatestSequenceNumber()); });
+}
+
 // The records that were in memtables become a memtable again, over the same chunks. The pool is shared before the
 // savepoint is looked for. A thread that makes the first column family under another comparator then sees either this
 // view or, if it looks earlier, the savepoint (Families::CheckFirst).

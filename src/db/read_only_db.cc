@@ -15,9 +15,11 @@ Status ReadOnlyDb::CreateColumnFamily(const std::string&, ColumnFamilyHandle** f
 
 bool ReadOnlyDb::GetProperty(const Slice& property, std::string* value) {
   DCHECK(value != nullptr);
-  if (property != Slice("miodb.estimate-num-keys")) return false;
+  const bool identity = property == Slice("miodb.identity");
+  if (!identity && property != Slice("miodb.estimate-num-keys")) return false;
   const Status s = reads().context->WithMemory([&] {
-    *value = std::to_string(ReadStates::Pin(&reads().sources->states)->EstimateKeys());
+    *value = identity ? UuidText(reads().context->pool->uuid())
+                      : std::to_string(ReadStates::Pin(&reads().sources->states)->EstimateKeys());
     return Status::OK();
   });
   return s.ok();

@@ -20,8 +20,7 @@ class ReadOnlyDb : public ReadCalls {
   using DB::DeleteRange;
   using ReadCalls::GetProperty;
 
-  // There is one property, "miodb.estimate-num-keys", and of a family the two that it has in every
-  // one.
+  // There are "miodb.estimate-num-keys", "miodb.identity", and of a family the two that it has in every one.
   bool GetProperty(const Slice& property, std::string* value) override;
 
   // There is nothing that waits to be done.
@@ -50,6 +49,7 @@ class ReadOnlyDb : public ReadCalls {
   Status StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) override { return Refusal(); }
   Status EndTrace() override { return Refusal(); }
   Status AddRegion(const NvmRegion&) override { return Refusal(); }
+  Status FollowSource(const Slice&) override { return Refusal(); }
 
  protected:
   // Why nobody writes here.

@@ -35,6 +35,12 @@ struct StatePool {
 // Writes it to a file, which must not exist, and syncs it.
 Status WriteStatePool(StatePool pool, const Uuid& uuid, FileAccess access, const std::string& path);
 
+// What STORE says of a copy that has all writes of the source's state and no others.
+inline StoreDescriptor::Origin OriginOfCopy(const Uuid& source, const Uuid& copy) {
+  DCHECK(source != copy);
+  return {StoreDescriptor::Origin::State::kCopied, source, copy, 0};
+}
+
 // Makes the directory of an SSD tier, which must not exist, with the table files of a state. make: makes the file with
 // this number under this path, durably but for its name.
 using MakeTable = std::function<Status(uint64_t number, const std::string& path)>;

@@ -7,6 +7,8 @@
 #include "src/db/file_names.h"
 #include "src/db/places.h"
 #include "src/db/region_places.h"
+#include "src/format/record.h"
+#include "src/format/uuid_coding.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
@@ -124,6 +126,83 @@ Status StoreKeeper::Keep(StoreState state, const std::string& coming) {
   Status s = WriteStore(db_.options.env, db_.name, store_);
   if (s.ok()) stored_ = store_;
   return s;
+}
+
+// With a volatile pool the log is written once more after this, so nobody knows yet how far the writes go.
+Status StoreKeeper::KeepOpened(uint64_t last_sequence) {
+  DCHECK_LE(last_sequence, kMaxSequence);
+  CHECK(db_.pool != nullptr);
+  Origin& origin = store_.origin;
+  if (origin.state == Origin::State::kCopied)
+    origin = {Origin::State::kUpTo, origin.source, origin.copy, last_sequence};
+  const bool holds = origin.copy == store_.pool && store_.pool != Uuid{} &&
+                     (origin.state == Origin::State::kFollows || origin.sequence == last_sequence);
+  if (!holds) origin = Origin();
+  return Keep(StoreState::kInUse);
+}
+
+Status StoreKeeper::EndFollowing(uint64_t last_sequence) {
+  DCHECK_LE(last_sequence, kMaxSequence);
+  {
+    MutexLock lock(&mutex_);
+    Origin& origin = store_.origin;
+    DCHECK(origin.state != Origin::State::kCopied);
+    if (origin.state != Origin::State::kFollows) return Status::OK();
+    origin = {Origin::State::kUpTo, origin.source, origin.copy, last_sequence};
+  }
+  return Keep(StoreState::kInUse);
+}
+
+// Whether the writes up to this one, all that there are, are known to be those of the source.
+Status StoreKeeper::CheckOrigin(const Uuid& source, uint64_t last_sequence) const {
+  DCHECK(db_.pool != nullptr);
+  const Origin& origin = store_.origin;
+  const std::string wanted = UuidText(source.data()),
+                    anew = ": make it anew from a checkpoint or a backup of " + wanted;
+  if (source == MakeUuid(db_.pool->uuid()))
+    return Status::InvalidArgument(db_.name, "has the identity of its source" + anew);
+  if (last_sequence == 0) return Status::OK();
+  if (origin.state == Origin::State::kNone) {
+    return Status::InvalidArgument(db_.name, "is not known to be a copy of " + wanted + anew);
+  }
+  if (origin.source != source) {
+    return Status::InvalidArgument(db_.name,
+                                   "is a copy of " + UuidText(origin.source.data()) + " and not of " + wanted + anew);
+  }
+  if (origin.state == Origin::State::kUpTo && origin.sequence != last_sequence) {
+    return Status::InvalidArgument(db_.name, "was a copy of " + wanted + " up to write " +
+                                                 std::to_string(origin.sequence) + ", and was written to since" + anew);
+  }
+  return Status::OK();
+}
+
+Status StoreKeeper::Follow(const Slice& identity, uint64_t last_sequence) {
+  Uuid source;
+  if (!ParseUuid(identity, &source)) {
+    return Status::InvalidArgument("FollowSource", "no identity: the property miodb.identity of the source gives one");
+  }
+  MutexLock lock(&mutex_);
+  Status s = CheckOrigin(source, last_sequence);
+  if (!s.ok()) return s;
+  StoreDescriptor next = store_;
+  next.origin = {Origin::State::kFollows, source, store_.pool, 0};
+  if (Keeps() && next != stored_) {
+    stored_ = StoreDescriptor();  // whatever fails, the next call writes
+    s = WriteStore(db_.options.env, db_.name, next);
+    if (!s.ok()) return s;
+    stored_ = next;
+  }
+  store_ = std::move(next);
+  return s;
+}
+
+std::string StoreKeeper::OriginText() {
+  MutexLock lock(&mutex_);
+  const Origin& origin = store_.origin;
+  DCHECK_LE(origin.sequence, kMaxSequence);
+  if (origin.state == Origin::State::kNone) return "";
+  return UuidText(origin.source.data()) +
+         (origin.state == Origin::State::kUpTo ? " " + std::to_string(origin.sequence) : "");
 }
 
 // A state that was not written is forgotten: a later Keep must not write it, since the job that made the files has

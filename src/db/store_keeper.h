@@ -18,8 +18,12 @@
 // when all parts are there and before anybody can write, background threads included; with a volatile pool the state of
 // its SSD tier, whenever that changes (log_floor.cc). Nobody else writes the file while the database is open.
 //
-// Threads: store() and what finds or checks: the open's before there are others, and the close's. Keep and
-// KeepSsdState: any, under a lock of their own, which is held over the replacement; no other lock is taken under it.
+// The origin says whose copy the database is. Nothing in the path of a write looks at it; so each open makes of it what
+// holds whoever writes from then on: "up to the last write that there is". Where that is not the last write any more,
+// something else was written, and the origin is forgotten.
+//
+// Threads: store() and what finds or checks: the open's before there are others, and the close's. What keeps something:
+// any, under a lock of their own, which is held over the replacement; no other lock is taken under it.
 // After a crash: STORE as it was, or as it is to be.
 
 #ifndef MIODB_SRC_DB_STORE_KEEPER_H_
@@ -67,6 +71,20 @@ class StoreKeeper {
   // there as soon as the pool has it.
   Status Keep(StoreState state, const std::string& coming = "");
 
+  // As Keep, at the end of a recovery that has found writes up to this one: an origin that does not hold for them is
+  // forgotten. A copy that followed may yet be given its source's last write once more (Families::FinishDrops).
+  Status KeepOpened(uint64_t last_sequence);
+
+  // Before anybody can write: a copy that followed has the source's writes up to this one.
+  Status EndFollowing(uint64_t last_sequence);
+
+  // As DB::FollowSource, of a database with writes up to this one.
+  Status Follow(const Slice& identity, uint64_t last_sequence);
+
+  // The identity of the source, if the database is known to be a copy, and behind a space the last write of the source
+  // that it has, unless it follows; else empty.
+  std::string OriginText();
+
   // Makes STORE say this of a volatile pool's database (StoreDescriptor). On failure it is as it was, unless *in_doubt
   // is the failure as well: then a crash leaves either.
   Status KeepSsdState(uint64_t log_reach, std::string state, Status* in_doubt) EXCLUDES(db_mutex);
@@ -76,6 +94,9 @@ class StoreKeeper {
   bool log_was_in_use() const { return stored_.log.in_use; }
 
  private:
+  using Origin = StoreDescriptor::Origin;
+
+  Status CheckOrigin(const Uuid& source, uint64_t last_sequence) const;
   Status Refusal(bool pool_is_there) const;
   Status MissingStore() const;
   Status MissingPool(const std::string& path) const;

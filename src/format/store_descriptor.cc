@@ -12,6 +12,7 @@ namespace miodb {
 namespace {
 
 constexpr Seal kStoreSeal = {"MIOSTORE", kStoreFormatVersion};
+constexpr Seal kStoreOfCopySeal = {"MIOSTORE", kStoreOfCopyFormatVersion};
 
 // The Get functions take their field off the front of *input, and say false where the bytes end early. The checksum
 // was good by then, so false means another writer's mistake and not damage; it is answered in the same way.
@@ -65,6 +66,19 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
          GetText(input, &store->ssd_state);
 }
 
+bool DecodeOrigin(Slice* input, StoreDescriptor::Origin* origin) {
+  using State = StoreDescriptor::Origin::State;
+  DCHECK(origin->state == State::kNone);
+  uint8_t state;
+  if (!GetByte(input, &state) || state < static_cast<uint8_t>(State::kCopied) ||
+      state > static_cast<uint8_t>(State::kUpTo) || !GetUuid(input, &origin->source) ||
+      !GetUuid(input, &origin->copy) || !GetFixed64(input, &origin->sequence)) {
+    return false;
+  }
+  origin->state = static_cast<State>(state);
+  return origin->sequence <= (origin->state == State::kUpTo ? kMaxSequence : 0);
+}
+
 }  // namespace
 
 StoreDescriptor StoreDescriptor::Counting() const {
@@ -100,7 +114,13 @@ std::string StoreDescriptor::Encode() const {
   for (const uint64_t id : former_ids) PutFixed64(&content, id);
   PutFixed64(&content, log_reach);
   PutLengthPrefixedSlice(&content, ssd_state);
-  return Sealed(kStoreSeal, content);
+  if (origin.state == Origin::State::kNone) return Sealed(kStoreSeal, content);
+  CHECK_LE(origin.sequence, origin.state == Origin::State::kUpTo ? kMaxSequence : 0);
+  content.push_back(static_cast<char>(origin.state));
+  PutUuid(&content, origin.source);
+  PutUuid(&content, origin.copy);
+  PutFixed64(&content, origin.sequence);
+  return Sealed(kStoreOfCopySeal, content);
 }
 
 // On failure the descriptor may hold a part; callers throw it away. If the bytes differ from the encoding of the
@@ -108,7 +128,11 @@ std::string StoreDescriptor::Encode() const {
 bool StoreDescriptor::DecodeFrom(const Slice& bytes) {
   *this = StoreDescriptor();
   Slice content;
-  return Unseal(kStoreSeal, bytes, &content) && DecodeFields(&content, this) && Slice(Encode()) == bytes;
+  const bool read = Unseal(kStoreSeal, bytes, &content)
+                        ? DecodeFields(&content, this)
+                        : Unseal(kStoreOfCopySeal, bytes, &content) && DecodeFields(&content, this) &&
+                              DecodeOrigin(&content, &origin);
+  return read && Slice(Encode()) == bytes;
 }
 
 }  // namespace miodb

@@ -7,6 +7,7 @@
 //   varint32 number of regions | for each its uuid and path
 //   varint32 number of former ids | u64 each
 //   u64 log reach | a length-prefixed edit: the state of the SSD tier, of a volatile pool's database
+//   of a copy besides: u8 state of the origin | uuid of the source | uuid of the copy | u64 sequence
 //
 // Parts are known by their ids. A path is as the options named it, and empty where they did not. In the file one zero
 // byte at its beginning stands for the database directory, which so may be moved with what lies in it.
@@ -27,6 +28,7 @@
 namespace miodb {
 
 inline constexpr uint32_t kStoreFormatVersion = 3;
+inline constexpr uint32_t kStoreOfCopyFormatVersion = 4;  // the same with an origin
 
 using Uuid = std::array<uint8_t, kUuidBytes>;
 
@@ -63,6 +65,21 @@ struct StoreDescriptor {
     bool operator==(const Log&) const = default;
   };
 
+  // Whose copy the database is, if that is known: from which writes its content has come (DB::FollowSource).
+  struct Origin {
+    enum class State : uint8_t {
+      kNone = 0,
+      kCopied = 1,   // all writes that the pool has are the source's; nobody has opened it yet
+      kFollows = 2,  // the same, and so are the writes that are being added
+      kUpTo = 3,     // the writes up to the sequence are
+    };
+    State state = State::kNone;
+    Uuid source = {};       // the pool whose writes they are
+    Uuid copy = {};         // the pool of which this is said; of a pool that a repair has made nothing is said
+    uint64_t sequence = 0;  // with kUpTo; else 0
+    bool operator==(const Origin&) const = default;
+  };
+
   StoreState state = StoreState::kMaking;
   Uuid pool = {};         // zeros: the pool is volatile
   Uuid successor = {};    // not zeros: a repair puts this pool into the other's place
@@ -79,6 +96,8 @@ struct StoreDescriptor {
   // durable in the log when this was written, and files may hold any of them, so a log that ends earlier is damaged.
   uint64_t log_reach = 0;
   std::string ssd_state;
+
+  Origin origin;
 
   bool operator==(const StoreDescriptor&) const = default;
 

@@ -54,4 +54,22 @@ TEST_F(UpdatesCTest, SaysWhatItHasNoMore) {
   EXPECT_NE(std::string::npos, TakeError().find("the last is 1"));
 }
 
+// The database follows another one of which it knows nothing: itself, to need one alone.
+TEST_F(UpdatesCTest, FollowsItsSourceAlone) {
+  Open();
+  char* const identity = leveldb_property_value(db_, "miodb.identity");
+  ASSERT_NE(nullptr, identity);
+  const std::string other(32, '0');
+  miodb_follow_source(db_, other.c_str(), &error_);
+  ExpectNoError();
+  Put("a", "1");
+  miodb_follow_source(db_, other.c_str(), &error_);
+  ExpectNoError();
+  miodb_follow_source(db_, std::string(32, '1').c_str(), &error_);
+  EXPECT_NE(std::string::npos, TakeError().find("is a copy of " + other + " and not of"));
+  miodb_follow_source(db_, identity, &error_);
+  EXPECT_NE(std::string::npos, TakeError().find("has the identity of its source"));
+  leveldb_free(identity);
+}
+
 }  // namespace

@@ -38,8 +38,16 @@ std::string Sealed(std::string content) {
   return content;
 }
 
+using Origin = StoreDescriptor::Origin;
+
+StoreDescriptor ExampleOfCopy() {
+  StoreDescriptor store = Example();
+  store.origin = {Origin::State::kUpTo, store.successor, store.pool, 0x23456789abcdef};
+  return store;
+}
+
 TEST(StoreDescriptorTest, IsReadAsItWasWritten) {
-  for (const StoreDescriptor& written : {Example(), StoreDescriptor()}) {
+  for (const StoreDescriptor& written : {Example(), StoreDescriptor(), ExampleOfCopy()}) {
     StoreDescriptor read = Example();
     ASSERT_TRUE(read.DecodeFrom(written.Encode()));
     EXPECT_TRUE(read == written);
@@ -47,19 +55,20 @@ TEST(StoreDescriptorTest, IsReadAsItWasWritten) {
 }
 
 TEST(StoreDescriptorTest, NoBitMayBeOtherAndNoByteMissing) {
-  const std::string content = Example().Encode();
   StoreDescriptor store;
-  for (size_t i = 0; i < content.size() * 8; i++) {
-    std::string flipped = content;
-    flipped[i / 8] = static_cast<char>(flipped[i / 8] ^ (1 << (i % 8)));
-    EXPECT_FALSE(store.DecodeFrom(flipped)) << "bit " << i;
+  for (const std::string& content : {Example().Encode(), ExampleOfCopy().Encode()}) {
+    for (size_t i = 0; i < content.size() * 8; i++) {
+      std::string flipped = content;
+      flipped[i / 8] = static_cast<char>(flipped[i / 8] ^ (1 << (i % 8)));
+      EXPECT_FALSE(store.DecodeFrom(flipped)) << "bit " << i;
+    }
+    for (size_t size = 0; size < content.size(); size++) {
+      EXPECT_FALSE(store.DecodeFrom(content.substr(0, size))) << size << " bytes";
+      if (size < 16) continue;
+      EXPECT_FALSE(store.DecodeFrom(Sealed(content.substr(0, size)))) << size << " bytes, sealed";
+    }
+    EXPECT_FALSE(store.DecodeFrom(Sealed(content + '\0')));
   }
-  for (size_t size = 0; size < content.size(); size++) {
-    EXPECT_FALSE(store.DecodeFrom(content.substr(0, size))) << size << " bytes";
-    if (size < 16) continue;
-    EXPECT_FALSE(store.DecodeFrom(Sealed(content.substr(0, size)))) << size << " bytes, sealed";
-  }
-  EXPECT_FALSE(store.DecodeFrom(Sealed(content + '\0')));
 }
 
 TEST(StoreDescriptorTest, StatesAndVersionsThatAreNoneAreRefused) {
@@ -75,6 +84,30 @@ TEST(StoreDescriptorTest, StatesAndVersionsThatAreNoneAreRefused) {
   std::string content = Example().Encode();
   content[8] = 1;
   EXPECT_FALSE(store.DecodeFrom(Sealed(content)));
+}
+
+// A database that is no copy is read by earlier versions too.
+TEST(StoreDescriptorTest, AnOriginHasAVersionAndAFewStates) {
+  EXPECT_EQ(3, Example().Encode()[8]);
+  EXPECT_EQ(4, ExampleOfCopy().Encode()[8]);
+  StoreDescriptor store;
+  const size_t at = Example().Encode().size();  // of the state, which the origin begins with
+  for (int state = 0; state < 256; state++) {
+    StoreDescriptor written = ExampleOfCopy();
+    if (state != 3) written.origin = {Origin::State::kFollows, written.pool, written.successor, 0};
+    std::string content = written.Encode();
+    content[at] = static_cast<char>(state);
+    EXPECT_EQ(state >= 1 && state <= 3, store.DecodeFrom(Sealed(content))) << state;
+  }
+  std::string content = ExampleOfCopy().Encode();
+  content.back() = 1;
+  EXPECT_FALSE(store.DecodeFrom(Sealed(content))) << "a sequence that there cannot be";
+  content = ExampleOfCopy().Encode();
+  content[8] = 3;
+  EXPECT_FALSE(store.DecodeFrom(Sealed(content))) << "a version without an origin";
+  content = Example().Encode();
+  content[8] = 4;
+  EXPECT_FALSE(store.DecodeFrom(Sealed(content))) << "an origin that is missing";
 }
 
 TEST(StoreDescriptorTest, CountsThatAreNotThereCostNoMemory) {

@@ -191,6 +191,11 @@ void AddSmall(Corpus* corpus) {
   store.regions = {{store.pool, "/mnt/region"}};
   store.former_ids = {0x5678};
   corpus->Add("store", "in_use", std::string(1, '\1') + store.Encode());
+  store.origin = {StoreDescriptor::Origin::State::kUpTo, store.pool, store.pool, 900};
+  corpus->Add("store", "copy", std::string(1, '\1') + store.Encode());
+  store.origin = {StoreDescriptor::Origin::State::kFollows, store.pool, store.pool, 0};
+  corpus->Add("store", "follower", std::string(1, '\1') + store.Encode());
+  store.origin = StoreDescriptor::Origin();
   store.pool.fill(0);
   store.log_reach = (1 << 20) + 9;
   store.ssd_state = Encoded(FilesEdit());

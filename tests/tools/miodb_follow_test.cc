@@ -143,5 +143,45 @@ TEST_F(MiodbFollowTest, ACopyThatWasWrittenToIsRefused) {
   EXPECT_NE(std::string::npos, err_.find("make it anew")) << err_;
 }
 
+// Their numbers fit, and nothing but the identity says that they are not one database.
+TEST_F(MiodbFollowTest, AnotherSourceIsRefused) {
+  std::unique_ptr<DB> db, copy;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  for (const char* key : {"a", "b", "c"}) ASSERT_OK(db->Put(WriteOptions(), key, "1"));
+  ASSERT_NO_FATAL_FAILURE(Open("copy", &copy));
+  ASSERT_OK(copy->Put(WriteOptions(), "x", "other"));
+  copy.reset();
+  for (const char* more : {"", " --create"}) {
+    EXPECT_EQ(2, Run(FollowOnce() + more));
+    EXPECT_NE(std::string::npos, err_.find("make it anew")) << err_;
+  }
+  EXPECT_EQ("up to 1\ndefault 0 x=other", ContentOfCopy());
+}
+
+TEST_F(MiodbFollowTest, ARepairedSourceIsRefused) {
+  std::unique_ptr<DB> db;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+  ASSERT_EQ(0, Run(FollowOnce() + " --create")) << err_;
+  db.reset();
+  ASSERT_EQ(0, Run(miodb_ + "repair " + Inside("db"))) << err_;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->Put(WriteOptions(), "b", "2"));
+  EXPECT_EQ(2, Run(FollowOnce()));
+  EXPECT_NE(std::string::npos, err_.find("make it anew")) << err_;
+}
+
+// It is known before that the log of the source does not reach back to the beginning.
+TEST_F(MiodbFollowTest, NoCopyIsMadeThatCannotFollow) {
+  options_.keep_log_bytes = 0;
+  std::unique_ptr<DB> db;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+  ASSERT_OK(db->Flush());
+  EXPECT_EQ(2, Run(FollowOnce() + " --create"));
+  EXPECT_NE(std::string::npos, err_.find("keep_log_bytes")) << err_;
+  EXPECT_NE(0, access(Inside("copy").c_str(), F_OK));
+}
+
 }  // namespace
 }  // namespace miodb::test

@@ -159,7 +159,7 @@ constexpr Line kLines[] = {
     {"delete DB later", 0, ""},
     {"delete COPY later", 0, ""},
     {"delete COPY later", 0, ""},
-    {"follow DB COPY --once", 2, "comes behind the next one"},
+    {"follow DB COPY --once", 2, "make it anew from a checkpoint"},
     {"follow DB COPY --interval_ms=0", 2, "interval_ms"},
     {"follow DB NEW2 --once", 2, "--create"},
     {"follow NEW2 COPY --once", 2, "holds no database"},

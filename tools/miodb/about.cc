@@ -11,8 +11,9 @@ namespace miodb::tool {
 namespace {
 
 // Properties of one line each, and properties that are texts.
-constexpr const char* kShort[] = {"miodb.persist-mode", "miodb.background-error",  "miodb.ssd-error",
-                                  "miodb.nvm-model",    "miodb.estimate-num-keys", "leveldb.approximate-memory-usage"};
+constexpr const char* kShort[] = {
+    "miodb.persist-mode",      "miodb.background-error",           "miodb.ssd-error", "miodb.nvm-model",
+    "miodb.estimate-num-keys", "leveldb.approximate-memory-usage", "miodb.identity",  "miodb.origin"};
 constexpr const char* kLong[] = {"miodb.column-families", "miodb.pool",    "miodb.placement",
                                  "miodb.counters",        "leveldb.stats", "leveldb.sstables"};
 

@@ -58,7 +58,16 @@ class NewestFamily final : public WriteBatch::Handler {
 // Writes to the copy what was written to the source, and makes and drops the same families.
 class Follower {
  public:
-  Follower(DB* source, DB* copy) : source_(source), copy_(copy) {}
+  // updates: all of the source's, for a copy that has none; null: from where the copy is.
+  Follower(DB* source, DB* copy, std::unique_ptr<UpdateIterator> updates)
+      : source_(source), copy_(copy), updates_(std::move(updates)) {}
+
+  // Has the copy refuse a source that is not its own.
+  Status Begin() {
+    std::string identity;
+    source_->GetProperty("miodb.identity", &identity);  // an empty one is refused
+    return copy_->FollowSource(identity);
+  }
 
   // Everything that the source has now. did: called after each batch, with the bytes of it; false: that is enough.
   template <typename Did>
@@ -66,7 +75,7 @@ class Follower {
     Status s = source_->Refresh();
     if (s.ok() && updates_ == nullptr) {
       s = source_->GetUpdatesSince(copy_->GetLatestSequenceNumber() + 1, &updates_);
-    } else if (s.ok()) {
+    } else if (s.ok() && !updates_->Valid()) {
       updates_->Next();
     }
     for (; s.ok() && updates_->Valid(); updates_->Next()) {
@@ -147,11 +156,16 @@ class Follow final : public Command {
   int Run(const Call& call) override {
     const std::unique_ptr<DB> source = OpenOptions().OpenReader(call, call.operands[0]);
     if (source == nullptr) return kFailed;
+    std::unique_ptr<UpdateIterator> updates;  // asked for before anything is made
+    Status s;
+    if (copy_.WouldCreate(call.operands[1])) s = source->GetUpdatesSince(1, &updates);
+    if (!s.ok()) return Fail(call, s);
     const std::unique_ptr<DB> copy = copy_.Open(call, call.operands[1]);
     if (copy == nullptr) return kFailed;
-    Follower follower(source.get(), copy.get());
+    Follower follower(source.get(), copy.get(), std::move(updates));
+    s = follower.Begin();
+    if (!s.ok()) return Fail(call, s);
     LongWork work("applied", progress_, [&] { return follower.share(); });
-    Status s;
     do {
       s = follower.CatchUp([&](uint64_t bytes) {
         work.Did(bytes);

@@ -4,6 +4,7 @@
 
 #include "benchmarks/common/engine_config.h"
 #include "benchmarks/common/miodb_options.h"
+#include "miodb/env.h"
 #include "tools/inspect/inspect.h"
 #include "tools/miodb/files.h"
 
@@ -70,6 +71,11 @@ std::unique_ptr<DB> OpenOptions::Open(const Call& call, const std::string& direc
 
 std::unique_ptr<DB> OpenOptions::OpenReader(const Call& call, const std::string& directory) const {
   return OpenBy(DB::OpenReader, call, directory);
+}
+
+// STORE is there from before anything else of a database is made.
+bool OpenOptions::WouldCreate(const std::string& directory) const {
+  return create_ && !Env::Default()->FileExists(directory + "/STORE");
 }
 
 std::unique_ptr<DB> OpenOptions::OpenBy(OpenCall open, const Call& call, const std::string& directory) const {

@@ -33,6 +33,9 @@ class OpenOptions {
 
   bool create() const { return create_; }
 
+  // Whether an open would make the database in this directory.
+  bool WouldCreate(const std::string& directory) const;
+
  private:
   using OpenCall = Status (*)(const Options& options, const std::string& name, DB** db);
 

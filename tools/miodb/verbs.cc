@@ -85,7 +85,8 @@ constexpr Verb kVerbs[] = {
      "or "
      "with --create an empty database, where SOURCE still has all of its log. SOURCE may be open in another process, "
      "and is not changed. Goes on until Ctrl-C, or with --once until COPY has what SOURCE has. The next run goes on by "
-     "itself; COPY must not be written to by anybody else. Column families are made and dropped as in SOURCE.\n"
+     "itself; COPY must not be written to by anybody else, and is refused if it was, or if it is a copy of something "
+     "else. Column families are made and dropped as in SOURCE.\n"
      "How far back SOURCE has its log says its option keep_log_bytes. --option is about COPY.",
      NewFollow, Verb::Kind::kOther},
     {"check", "DATABASE", 1, 1, "verify a closed database",
