@@ -142,26 +142,37 @@ class FamiliesBesideCopiesTest : public ModelTestBase {
     CheckDirectory(dir_ / "copy");
   }
 
-  // Copies of each kind, one after the other, until the time is over. Two of each are made in any case.
-  void Run(LogMode mode) {
-    options_.log_mode = mode;
+  // Copies of each kind beside the writer, one after the other. The numbers of dropped families stay until the next
+  // open, and copies take them too, so the database is opened anew after some copies.
+  void MakeCopies() {
+    constexpr int kCopiesOfAnOpen = 5;
     Open();
     std::atomic<bool> stop{false};
-    std::thread writer([&] {
-      for (uint64_t round = 0; !stop.load() && !HasFailure(); round++) WriteRound(round);
+    std::thread writer([&, round = db_->GetLatestSequenceNumber() / kWritesOfARound]() mutable {
+      for (; !stop.load() && !HasFailure(); round++) WriteRound(round);
     });
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(ByScale(2, 10, 300));
-    int copies = 0;
-    for (; !HasFailure() && (copies < 2 || std::chrono::steady_clock::now() < end); copies++) {
+    for (int i = 0; i < kCopiesOfAnOpen && !HasFailure(); i++) {
       CheckSavepoint();
       CheckCheckpoint();
       CheckBackup();
+      copies_++;
     }
     stop.store(true);
     writer.join();
-    std::printf("%d savepoints, checkpoints and backups each, %llu rounds of the family\n", copies,
+  }
+
+  // Until the time is over.
+  void Run(LogMode mode) {
+    options_.log_mode = mode;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(ByScale(2, 10, 300));
+    do {
+      MakeCopies();
+    } while (!HasFailure() && std::chrono::steady_clock::now() < end);
+    std::printf("%d savepoints, checkpoints and backups each, %llu rounds of the family\n", copies_,
                 static_cast<unsigned long long>(db_->GetLatestSequenceNumber() / kWritesOfARound));
   }
+
+  int copies_ = 0;  // of each kind
 };
 
 TEST_F(FamiliesBesideCopiesTest, AreOfOneMomentWithTheLogInThePool) { Run(kLogPmem); }
