@@ -5,43 +5,50 @@
 #ifndef MIODB_SRC_DB_WRITE_CHECKS_H_
 #define MIODB_SRC_DB_WRITE_CHECKS_H_
 
-#include <algorithm>
 #include <string>
 
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/range_deletion.h"
 #include "src/format/record.h"
+#include "src/util/family_key.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
 
+// Lengths are told as the caller knows them: without the prefix that keys of a family have here.
+inline size_t PrefixBytes(const KeyOrder& order, const Slice& key) {
+  return order.OfFamily(key) ? kFamilyPrefixBytes : 0;
+}
+
 // Checks the bounds as RocksDB does, and against the length that the manifest can hold.
 inline Status CheckRange(const KeyOrder& order, const Slice& begin, const Slice& end) {
   if (order.Compare(begin, end) > 0) return Status::InvalidArgument("DeleteRange", "begin comes after end");
-  const size_t longest = std::max(begin.size(), end.size());
-  if (longest <= kMaxRangeKeySize) return Status::OK();
-  return Status::InvalidArgument("DeleteRange with a bound of " + std::to_string(longest) + " bytes",
-                                 "the limit is " + std::to_string(kMaxRangeKeySize));
+  const Slice& longer = begin.size() > end.size() ? begin : end;
+  if (longer.size() <= kMaxRangeKeySize) return Status::OK();
+  const size_t prefix = PrefixBytes(order, longer);
+  return Status::InvalidArgument("DeleteRange with a bound of " + std::to_string(longer.size() - prefix) + " bytes",
+                                 "the limit is " + std::to_string(kMaxRangeKeySize - prefix));
 }
 
 inline Status NoOperator() {
   return Status::NotSupported("a merge", "the database was opened without a merge_operator");
 }
 
-[[gnu::cold, gnu::noinline]] inline Status TooLarge(const Slice& key, const Slice& value) {
+[[gnu::cold, gnu::noinline]] inline Status TooLarge(const KeyOrder& order, const Slice& key, const Slice& value) {
   if (key.size() > kMaxKeySize) {
-    return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
-                                   "the limit is " + std::to_string(kMaxKeySize));
+    const size_t prefix = PrefixBytes(order, key);
+    return Status::InvalidArgument("key of " + std::to_string(key.size() - prefix) + " bytes",
+                                   "the limit is " + std::to_string(kMaxKeySize - prefix));
   }
   return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
                                  "the limit is " + std::to_string(kMaxValueSize));
 }
 
-inline Status CheckSizes(const Slice& key, const Slice& value) {
+inline Status CheckSizes(const KeyOrder& order, const Slice& key, const Slice& value) {
   if (key.size() <= kMaxKeySize && value.size() <= kMaxValueSize) [[likely]]
     return Status::OK();
-  return TooLarge(key, value);
+  return TooLarge(order, key, value);
 }
 
 }  // namespace miodb

@@ -137,7 +137,7 @@ void WritePath::Begin() {
 // The writer lies on the stack of its thread until a leader has set its status: nothing is allocated for one update.
 Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, const Slice& key, const Slice& value,
                            FamilyKeys marks) {
-  Status s = CheckSizes(key, value);
+  Status s = CheckSizes(db_.order, key, value);
   if (!s.ok()) return s;
   if (HasFamilyMark(key) && marks == FamilyKeys::kToCheck) [[unlikely]]
     return WriteMarked(options, batch_type, key, value);
@@ -180,7 +180,7 @@ Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates
   while (reader.Next(&batch_type, &key, &value)) {
     const uint8_t type = BaseBatchType(batch_type);
     const bool is_range = type == kBatchRangeDeletion;
-    Status s = is_range ? CheckRange(db_.order, key, value) : CheckSizes(key, value);
+    Status s = is_range ? CheckRange(db_.order, key, value) : CheckSizes(db_.order, key, value);
     if (!s.ok()) return s;
     has_marks |= HasFamilyMark(key) || (is_range && ReachesFamilies(db_.order, key, value));
     writer.body_bytes += RecordSize(key.size(), value.size());

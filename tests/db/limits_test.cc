@@ -51,6 +51,22 @@ TEST_F(LimitsTest, LongerKeysAreRefused) {
   EXPECT_EQ("(a->1)", Forward(db_.get()));
 }
 
+// The limits are told as they are for whoever calls: keys of a family have 12 bytes of their own.
+TEST_F(LimitsTest, LimitsOfAColumnFamilyAreToldWithoutItsPrefix) {
+  constexpr size_t kMaxBound = 64 * 1024, kPrefix = 12;
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_OK(db_->CreateColumnFamily("f", &family));
+  const std::string longest(kMaxBound - kPrefix, 'k'), too_long(kMaxBound - kPrefix + 1, 'k');
+  ASSERT_OK(db_->Put(WriteOptions(), family, "a", "1"));
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), family, "a", longest));
+  const Status range = db_->DeleteRange(WriteOptions(), family, "a", too_long);
+  EXPECT_EQ("Invalid argument: DeleteRange with a bound of 65525 bytes: the limit is 65524", range.ToString());
+  const Status put = db_->Put(WriteOptions(), family, std::string(kMaxKey, 'k'), "1");
+  EXPECT_EQ("Invalid argument: key of 16777216 bytes: the limit is 16777204", put.ToString());
+  const Status of_default = db_->DeleteRange(WriteOptions(), "a", std::string(kMaxBound + 1, 'k'));
+  EXPECT_EQ("Invalid argument: DeleteRange with a bound of 65537 bytes: the limit is 65536", of_default.ToString());
+}
+
 TEST_F(LimitsTest, KeysLongerThanTheLimitAreNotFoundAndMayBeSought) {
   Put("a", "1");
   Put("z", "2");
