@@ -15,6 +15,7 @@
 #include "benchmarks/common/ticks.h"
 #include "benchmarks/config.h"
 #include "benchmarks/driver.h"
+#include "src/util/descriptors.h"
 
 namespace {
 
@@ -49,6 +50,7 @@ int Run(const Config& config) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!miodb::FillStandardDescriptors()) return 1;
   Config config;
   FlagSet flags;
   miodb::bench::RegisterFlags(&flags, &config);

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "miodb/db.h"
+#include "src/util/descriptors.h"
 
 int main(int argc, char** argv) {
+  if (!miodb::FillStandardDescriptors()) return 1;
   if (argc < 2 || argc > 3 || argv[1][0] == '-') {
     std::fprintf(stderr, "usage: key_space DATABASE [POOL_PATH] > FOLDER/0.txt\n");
     return 1;

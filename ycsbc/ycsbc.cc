@@ -10,6 +10,7 @@
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/common/ticks.h"
+#include "src/util/descriptors.h"
 #include "ycsbc/basic_engine.h"
 #include "ycsbc/command_line.h"
 #include "ycsbc/driver.h"
@@ -54,6 +55,7 @@ int Complain(const std::string& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!miodb::FillStandardDescriptors()) return kWrongCall;
   Invocation invocation = miodb::ycsb::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
   switch (invocation.outcome) {
     case Invocation::Outcome::kHelp:

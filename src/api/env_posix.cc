@@ -23,6 +23,7 @@
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/copy_files.h"
+#include "src/util/descriptors.h"
 #include "src/util/direct_file.h"
 #include "src/util/mutation.h"
 #include "src/util/mutex.h"
@@ -103,7 +104,7 @@ class PosixEnv final : public Env {
   // With "." and "..", as the system has them; in no order.
   Status GetChildren(const std::string& dirname, std::vector<std::string>* result) override {
     result->clear();
-    DIR* dir = ::opendir(dirname.c_str());
+    DIR* const dir = MakeDescriptor([&] { return ::opendir(dirname.c_str()); });
     if (dir == nullptr) return PosixError(dirname, errno);
     Status s = NoThrow(dirname, [&] {
       while (true) {

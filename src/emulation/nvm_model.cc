@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "src/util/check.h"
+#include "src/util/descriptors.h"
 
 // How long a read waits: the units of 256 bytes that it touches are looked up in the modelled cache. Each that is not
 // there costs the latency of a random unit, or the smaller one of a unit that goes on with a stream of this thread,
@@ -193,7 +194,7 @@ Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures
   if (std::string problem; ParsePreset(model, figures, &problem)) {
     return problem.empty() ? Status::OK() : Status::InvalidArgument("Options::nvm_model is \"" + model + "\"", problem);
   }
-  std::ifstream file(model);
+  std::ifstream file = MakeDescriptor([&] { return std::ifstream(model); });
   if (!file) {
     return Status::InvalidArgument("Options::nvm_model is \"" + model + "\"",
                                    "neither none, optane, cxl, cxl-switch, cmm-h or count nor a file that can be read");

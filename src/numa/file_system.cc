@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "src/util/check.h"
+#include "src/util/descriptors.h"
 #include "src/util/file_size_limit.h"
 #include "src/util/posix_file.h"
 
@@ -32,7 +33,7 @@ namespace {
 // 0 if the file is not there or has no number: systems differ in what of /sys they have.
 uint64_t ReadNumber(const std::string& file) {
   uint64_t number = 0;
-  std::ifstream(file) >> number;
+  MakeDescriptor([&] { return std::ifstream(file); }) >> number;
   return number;
 }
 

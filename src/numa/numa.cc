@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "src/util/check.h"
+#include "src/util/descriptors.h"
 #include "src/util/page.h"
 
 // The nodes that sysfs lists, and the kernel's calls that bind memory and threads to them.
@@ -110,7 +111,7 @@ NumaTopology::NumaTopology(std::string root) : root_(std::move(root)) {
 
 // An empty line if the file is not there; older kernels lack has_memory, for example.
 std::string NumaTopology::ReadLine(const std::string& file) const {
-  std::ifstream in(root_ + "/" + file);
+  std::ifstream in = MakeDescriptor([&] { return std::ifstream(root_ + "/" + file); });
   std::string line;
   std::getline(in, line);
   return line;
@@ -160,7 +161,8 @@ std::vector<int> NumaTopology::CpusNear(int node) const {
 // Clean pages of the page cache count as available; dirty pages do not, because they have to be written before they can
 // be given up.
 uint64_t NumaTopology::AvailableBytes(int node) const {
-  std::ifstream in(root_ + "/node" + std::to_string(node) + "/meminfo");
+  const std::string file = root_ + "/node" + std::to_string(node) + "/meminfo";
+  std::ifstream in = MakeDescriptor([&] { return std::ifstream(file); });
   uint64_t total = 0, have = 0, dirty = 0;
   for (std::string line; std::getline(in, line);) {
     char name[64];
@@ -180,9 +182,9 @@ uint64_t NumaTopology::AvailableBytes(int node) const {
 // there is nothing to leave to the kernel.
 uint64_t NumaTopology::AvailableHugePages(int node, uint64_t page_bytes) const {
   uint64_t pages = 0;
-  std::ifstream(root_ + "/node" + std::to_string(node) + "/hugepages/hugepages-" + std::to_string(page_bytes >> 10) +
-                "kB/free_hugepages") >>
-      pages;
+  const std::string file = root_ + "/node" + std::to_string(node) + "/hugepages/hugepages-" +
+                           std::to_string(page_bytes >> 10) + "kB/free_hugepages";
+  MakeDescriptor([&] { return std::ifstream(file); }) >> pages;
   return pages * page_bytes;
 }
 

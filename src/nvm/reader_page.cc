@@ -118,7 +118,7 @@ class OpenPages {
   void AfterFork() NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
   // The numbers stay taken, for objects of the parent that the child has copies of.
   void AfterForkInChild() NO_THREAD_SAFETY_ANALYSIS {
-    const int nothing = files_.empty() ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int nothing = files_.empty() ? -1 : OpenFile("/dev/null", O_RDONLY);
     for (const int fd : files_) {
       if (nothing < 0 || ::dup3(nothing, fd, O_CLOEXEC) < 0) ::close(fd);
     }

@@ -18,6 +18,7 @@
 
 #include "src/format/superblock.h"
 #include "src/util/check.h"
+#include "src/util/descriptors.h"
 #include "src/util/file_size_limit.h"
 #include "src/util/mutation.h"
 #include "src/util/no_throw.h"
@@ -103,7 +104,8 @@ Status RegionFile::Create(FileAccess access) {
   CHECK(fd_ == -1 && medium_ == nullptr);
   const bool anonymous = IsAnonymousPath(path_);
   if (anonymous) kind_ = RegionKind::kAnonymous;
-  fd_ = anonymous ? memfd_create("miodb", MFD_CLOEXEC) : CreateNewFile(path_, O_RDWR, access);
+  fd_ = anonymous ? MakeDescriptor([] { return memfd_create("miodb", MFD_CLOEXEC); })
+                  : CreateNewFile(path_, O_RDWR, access);
   if (fd_ < 0) return Status::IOError(path_, strerror(errno));
   Status s = Lock();
   if (s.ok()) s = FindKind();
@@ -249,8 +251,8 @@ Status RegionFile::MeasureDevice(unsigned major, unsigned minor, uint64_t* size)
   const std::string folder = "/sys/dev/char/" + std::to_string(major) + ":" + std::to_string(minor);
   uint64_t alignment = 0;
   *size = 0;
-  std::ifstream(folder + "/size") >> *size;
-  std::ifstream(folder + "/align") >> alignment;
+  MakeDescriptor([&] { return std::ifstream(folder + "/size"); }) >> *size;
+  MakeDescriptor([&] { return std::ifstream(folder + "/align"); }) >> alignment;
   if (*size < 2 * kPoolHeaderSize || alignment == 0) {
     return Status::InvalidArgument(path_, "the pool is neither a regular file nor a DAX device");
   }

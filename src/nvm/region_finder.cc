@@ -15,6 +15,7 @@
 #include "src/format/pm_ref.h"
 #include "src/nvm/region.h"
 #include "src/util/check.h"
+#include "src/util/descriptors.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
@@ -41,7 +42,7 @@ bool IsBlank(const std::string& page) {
 // Sorted, so that errors which name several files are the same at every open. A folder that cannot be read has none.
 std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> files;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(MakeDescriptor([&] { return opendir(folder.c_str()); }), closedir);
   if (dir == nullptr) return files;
   while (const dirent* entry = readdir(dir.get())) {
     const std::string name = entry->d_name;

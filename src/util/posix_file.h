@@ -18,6 +18,7 @@
 #include "miodb/options.h"
 #include "miodb/status.h"
 #include "src/util/check.h"
+#include "src/util/descriptors.h"
 #include "src/util/own_files.h"
 
 namespace miodb {
@@ -46,7 +47,7 @@ auto Retry(Call call) {
 }
 
 inline int OpenFile(const std::string& fname, int flags, mode_t mode = 0) {
-  return Retry([&] { return ::open(fname.c_str(), flags | O_CLOEXEC, mode); });
+  return Retry([&] { return MakeDescriptor([&] { return ::open(fname.c_str(), flags | O_CLOEXEC, mode); }); });
 }
 
 // The mode of a file that is made.
@@ -84,11 +85,9 @@ inline Status RefuseLink(const std::string& path) { return IsLink(path) ? LinkRe
 
 // Opens a file, or makes it. The second attempt may make it as well: it was removed in between, or is a link to a file
 // that is not there. So asked, the system also keeps files of other users out in folders that are everybody's.
-inline int OpenOrCreateFile(const std::string& fname, int flags, FileAccess access, Links links,
-                            bool* created = nullptr) {
+inline int OpenOrCreateFile(const std::string& fname, int flags, FileAccess access, Links links) {
   CHECK_EQ(flags & (O_CREAT | O_EXCL), 0);
   const int fresh = CreateNewFile(fname, flags, access);
-  if (created != nullptr) *created = fresh >= 0;
   if (fresh >= 0 || errno != EEXIST) return fresh;
   return OpenFile(fname, flags | O_CREAT | (links == Links::kRefused ? O_NOFOLLOW : 0), FileMode(access));
 }

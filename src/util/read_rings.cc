@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/util/check.h"
+#include "src/util/descriptors.h"
 
 namespace miodb {
 
@@ -67,7 +68,7 @@ std::unique_ptr<ReadRings::Ring> ReadRings::Take() {
     idle_.reserve(kIdleRings);
   }
   auto ring = std::make_unique<Ring>();
-  const int error = -io_uring_queue_init(kDepth, &ring->ring, 0);
+  const int error = -MakeDescriptor([&] { return io_uring_queue_init(kDepth, &ring->ring, 0); });
   ring->made = error == 0;
   if (ring->made) return ring;
   // Too little memory or too few descriptors may be enough another time.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks what no compiler sees: paths of one machine, scripts without their run bit, code and tests that are switched
-# off, links in documents that lead nowhere, pipes whose reader leaves early, stray white space, merge marks, large files.
+# off, links in documents that lead nowhere, pipes whose reader leaves early, descriptors that may be standard ones, stray
+# white space, merge marks, large files.
 #
 #   tools/checks/check_hygiene.sh               check this tree
 #   tools/checks/check_hygiene.sh --self-test   prove that each planted violation is found
@@ -40,6 +41,33 @@ wrong_run_bits() {
   done
 }
 
+# What makes a descriptor. dup2 and dup3 name theirs.
+births='open|open64|openat|openat2|creat|opendir|fdopendir|fopen|freopen|tmpfile|mkstemp|mkostemp|memfd_create|shm_open|'
+births+='dup|pipe|pipe2|popen|socket|socketpair|accept|accept4|eventfd|epoll_create|epoll_create1|timerfd_create|signalfd|'
+births+='inotify_init|inotify_init1|userfaultfd|io_uring_queue_init|io_uring_queue_init_params|'
+births+='(basic_)?[io]?fstream( [[:alnum:]_]+)?|(recursive_)?directory_iterator( [[:alnum:]_]+)?'
+
+# Reports descriptors of the library that may be standard ones, and programs that do not fill those (util/descriptors.h).
+low_descriptors() {
+  local file
+  for file in "$@"; do
+    case $file in
+      src/util/descriptors.h) ;;
+      src/* | pmtable/* | compaction/* | bindings/*)
+        { grep -nEH "(^|[^[:alnum:]_.>])($births)[({]([^)]|$)|F_DUPFD" "$file" || true; } |
+          { grep -vE 'MakeDescriptor|^[^:]+:[0-9]+:[[:blank:]]*//' || true; } | while IFS= read -r hit; do
+          say "$hit   <- a descriptor that may be a standard one: MakeDescriptor makes it"
+        done
+        ;;
+      tools/* | ycsbc/* | benchmarks/*)
+        if [[ $file != benchmarks/*/* ]] && grep -q '^int main(' "$file" && ! grep -q FillStandardDescriptors "$file"; then
+          say "$file: main does not begin with FillStandardDescriptors"
+        fi
+        ;;
+    esac
+  done
+}
+
 # Prints every problem of the tree in the current folder.
 problems_here() {
   local all text=() code documents scripts file
@@ -71,6 +99,7 @@ problems_here() {
   # Whoever still writes to it is stopped by SIGPIPE, and with pipefail that is now and then the verdict.
   matches '[^|]\|[[:blank:]]*(grep -[[:alpha:]]*q|head( |$))' "a pipe into a program that may not read all of it" "${scripts[@]}"
   broken_links "${documents[@]}"
+  low_descriptors "${code[@]}"
 }
 
 check() {
@@ -123,6 +152,18 @@ self_test() {
   expect fail a.sh "ldconfig -p $pipe grep -Fq x"$'\n'
   expect fail a.sh "seq 9 $pipe head -n 1"$'\n'
   expect fail a.md $'[a](nowhere.md)\n'
+  expect pass src/util/descriptors.h $'int a = ::open("/", O_PATH);\n'
+  expect pass src/a.cc $'// fopen(name) is not used.\nint a = MakeDescriptor([&] { return ::open(name); }), b = pool.open(1), c = open();\n'
+  expect pass tests/a.cc $'int a = ::open("/", O_PATH);\n'
+  expect fail src/nvm/a.cc $'  int a = ::open("/", O_PATH);\n'
+  expect fail pmtable/a.cc $'  std::ifstream file(name);\n'
+  expect fail src/a.cc $'  std::ifstream(name) >> number;\n'
+  expect fail compaction/a.h $'  const int fd = memfd_create("a", 0);\n'
+  expect fail bindings/java/native/a.cc $'int a = fcntl(fd, F_DUPFD_CLOEXEC, 0);\n'
+  expect fail src/a.cc $'DIR* d = opendir(name);\n'
+  expect pass tools/a.cc $'int main() {\n  if (!FillStandardDescriptors()) return 1;\n}\n'
+  expect fail tools/a/a.cc $'int main() { return 0; }\n'
+  expect fail benchmarks/a.cc $'int main() { return 0; }\n'
   expect fail a.md "$(head -c $((largest_file + 1)) /dev/zero | tr '\0' x)"
   say "self-test: $cases of $cases cases right"
 }

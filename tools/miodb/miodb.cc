@@ -14,6 +14,7 @@
 
 #include "benchmarks/common/interrupt.h"
 #include "miodb/db.h"
+#include "src/util/descriptors.h"
 #include "tools/miodb/command.h"
 #include "tools/miodb/files.h"
 #include "tools/miodb/manual.h"
@@ -51,6 +52,7 @@ int Show(const std::string& text) {
 }
 
 int Main(int argc, char** argv) {
+  if (!miodb::FillStandardDescriptors()) return kFailed;
   std::string name = argc > 0 ? argv[0] : "miodb";
   name.erase(0, name.rfind('/') + 1);
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);

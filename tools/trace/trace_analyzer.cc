@@ -12,6 +12,7 @@
 
 #include "benchmarks/common/progress.h"
 #include "miodb/trace.h"
+#include "src/util/descriptors.h"
 #include "tools/trace/analyzer_options.h"
 #include "tools/trace/analyzer_report.h"
 #include "tools/trace/collector.h"
@@ -73,6 +74,7 @@ Status Analyze(const AnalyzerOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!miodb::FillStandardDescriptors()) return 1;
   AnalyzerOptions options;
   FlagSet flags;
   miodb::tools::RegisterAnalyzerFlags(&flags, &options);

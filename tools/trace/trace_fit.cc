@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "benchmarks/common/flags.h"
+#include "src/util/descriptors.h"
 #include "tools/trace/fit_input.h"
 #include "tools/trace/fit_math.h"
 #include "tools/trace/fit_models.h"
@@ -371,4 +372,4 @@ int Main(int argc, char** argv) {
 
 }  // namespace miodb::tools
 
-int main(int argc, char** argv) { return miodb::tools::Main(argc, argv); }
+int main(int argc, char** argv) { return miodb::FillStandardDescriptors() ? miodb::tools::Main(argc, argv) : 1; }
