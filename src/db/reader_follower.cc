@@ -2,8 +2,11 @@
 
 #include "src/db/reader_follower.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -81,7 +84,7 @@ Status ReaderFollower::Open() {
     return Status::InvalidArgument(db_.name, "holds no database: it has no file STORE");
   }
   if (s.ok()) s = CheckStore(db_.options, db_.name, store);
-  if (s.ok()) s = MarkOf(pool, &pool_mark_);
+  if (s.ok()) s = MarkMapped(pool, store);
   std::unique_ptr<ReaderPage> page;
   if (s.ok()) s = OpenPage(db_.name, &page);
   if (!s.ok()) return s;
@@ -104,13 +107,40 @@ Status ReaderFollower::Open() {
   return Look(Depth::kLog);
 }
 
-// Size and times of a pool tell nothing, because the pool is written to all the time.
 Status ReaderFollower::MarkOf(const std::string& path, FileMark* mark) {
   DCHECK(mark != nullptr);
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return PosixError(path, errno);
-  *mark = {info.st_dev, info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  struct statx info;
+  struct statfs fs;
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_MTIME | STATX_BTIME, &info) != 0 ||
+      ::statfs(path.c_str(), &fs) != 0) {
+    return PosixError(path, errno);
+  }
+  const bool tells_birth = (info.stx_mask & STATX_BTIME) != 0;
+  if (!tells_birth && fs.f_type == OVERLAYFS_SUPER_MAGIC) {
+    return Status::NotSupported(
+        path,
+        "lies on an overlay file system over one that does not tell when a file was made, and so "
+        "not that a writer has copied it up. Put the database on a volume");
+  }
+  mark->file = {uint64_t{info.stx_dev_major} << 32 | info.stx_dev_minor, info.stx_ino, 0, 0};
+  if (tells_birth) mark->file.born_seconds = info.stx_btime.tv_sec;
+  if (tells_birth) mark->file.born_nanos = info.stx_btime.tv_nsec;
+  mark->seconds = info.stx_mtime.tv_sec;
+  mark->nanos = info.stx_mtime.tv_nsec;
   return Status::OK();
+}
+
+// Size and times of these files tell nothing, because they are written to all the time. A region that has moved is found by a
+// search. One that is added later was made by the owner, so nothing of it is ever copied.
+Status ReaderFollower::MarkMapped(const std::string& pool, const StoreDescriptor& store) {
+  DCHECK(mapped_.empty());
+  FileMark mark;
+  Status s = MarkOf(pool, &mark);
+  mapped_[pool] = mark.file;
+  for (const StoreDescriptor::Region& region : store.regions) {
+    if (s.ok() && MarkOf(region.path, &mark).ok()) mapped_[region.path] = mark.file;
+  }
+  return s;
 }
 
 // The tier that STORE names is opened, whether the options name it or not.
@@ -124,13 +154,14 @@ Status ReaderFollower::OpenTier(const StoreDescriptor& store) {
   return s;
 }
 
-// Step 0. A repair, or one that has made the database anew, leaves other files under the same names.
+// Step 0. A repair, or one that has made the database anew, leaves other files under the same names. So does the first
+// open for writing of a database that lies in the lower layer of an overlay file system.
 Status ReaderFollower::CheckSame() {
   DCHECK(db_.pool != nullptr);
-  FileMark pool, store;
-  const std::string pool_path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
-  if (!MarkOf(pool_path, &pool).ok() || pool.inode != pool_mark_.inode || pool.device != pool_mark_.device) {
-    return Replaced(pool_path);
+  FileMark mapped, store;
+  const std::string store_path = StorePath(db_.name);
+  for (const auto& [path, file] : mapped_) {
+    if (!MarkOf(path, &mapped).ok() || mapped.file != file) return Replaced(path);
   }
   if (!pins_->IsAt(ReadersPath(db_.name))) return Replaced(ReadersPath(db_.name));
   if (!MarkOf(store_path, &store).ok()) return Replaced(store_path);

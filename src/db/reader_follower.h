@@ -56,17 +56,28 @@ class ReaderFollower final : public LogSource {
   // How the keys of the log that was read were compared: with or without families.
   enum class LogOrder { kWithoutFamilies, kWithFamilies };
 
-  // The identity of the file behind a name, and its figures that change when it is written.
-  struct FileMark {
+  // The file that a name leads to. On an overlay file system a file that is copied to the upper layer keeps device and inode,
+  // and whoever has it mapped keeps the lower one: only its birth tells.
+  struct FileIdentity {
     uint64_t device = 0;
     uint64_t inode = 0;
+    int64_t born_seconds = 0;
+    uint32_t born_nanos = 0;
+
+    bool operator==(const FileIdentity&) const = default;
+  };
+
+  // The identity of the file behind a name, and its figures that change when it is written.
+  struct FileMark {
+    FileIdentity file;
     int64_t seconds = 0;
-    int64_t nanos = 0;
+    uint32_t nanos = 0;
 
     bool operator==(const FileMark&) const = default;
   };
 
   static Status MarkOf(const std::string& path, FileMark* mark);
+  Status MarkMapped(const std::string& pool, const StoreDescriptor& store);
   Status OpenPool(const std::string& path);
   Status OpenTier(const StoreDescriptor& store);
   Status CheckSame() REQUIRES(mutex_);
@@ -82,7 +93,8 @@ class ReaderFollower final : public LogSource {
   ReadSources* const sources_;
   std::shared_ptr<ReaderPins> pins_;
   Descriptor nobody_writes_{-1};  // keeps owners out, where there is no page
-  FileMark pool_mark_;            // by device and inode alone
+  std::map<std::string, FileIdentity>
+      mapped_;  // the pool and its regions by path, as they were before they were opened
 
   mutable Mutex mutex_;
   FileMark store_mark_ GUARDED_BY(mutex_);
