@@ -369,7 +369,8 @@ class MIODB_EXPORT DB {
   virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key);
 
   // Removes all keys of this family from begin up to end, by their bytes. A deletion of a range without a handle, or
-  // with the default family's, leaves out all other families, also where they lie in between.
+  // with the default family's, leaves out all other families, also where they lie in between. The bounds may be 12
+  // bytes shorter than those without a handle.
   virtual Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                              const Slice& end);
 
@@ -538,7 +539,8 @@ MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 // Kept is the newest version of every key that can be read. Batches and sequences are not kept; snapshots do not
 // outlive a process anyway. If the manifest is whole, the tables and log chunks that it names are read; damaged leaves,
 // records and frames are left out. If it is not, the pool is searched for tables and log frames: each identifies itself
-// and is checksummed.
+// and is checksummed. A column family whose name is lost with the manifest is called "lost-" and its number. Its keys
+// are there, and LOST names the family.
 //
 // Each of these doubts is reported with the range of keys or sequences that it concerns:
 //  - The newest version of a key may have been in what is lost. Then the key has the value of an older version that

@@ -51,10 +51,12 @@ Status PosixLocks::Lock(const std::string& fname, FileAccess access, Links links
 // told apart: by this process from the table, by another from flock.
 PosixLocks::Attempt PosixLocks::TryLock(const std::string& fname, FileAccess access, Links links, FileLock** lock,
                                         Status* s) {
+  bool created;
   Descriptor fd(-1);
-  const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access, links);
-  // A file that was made just now stays if it cannot be locked: somebody else may have locked it meanwhile.
+  const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access, links, &created);
+  // If the attempt fails for another reason than somebody's lock, a file that this call has made is removed again.
   const auto fail = [&](const Status& error) {
+    if (created) ::unlink(fname.c_str());
     *s = error;
     return Attempt::kFailed;
   };
