@@ -1,5 +1,6 @@
 // miodb/c.h: what the C API has beyond LevelDB's.
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -62,15 +63,17 @@ TEST_F(MiodbCTest, DatabasesShareResources) {
   EXPECT_GE(miodb_sharedresources_threads(shared), 3u);
   char* error = nullptr;
   leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
-  // Memory of memtables is counted with each chunk of the log, which is half of a memtable: more than one chunk, and no
-  // seal.
+  // Memory of memtables is counted with each chunk of the log, which is half of a memtable. Behind the last chunk all
+  // may have been flushed, so the figure is looked at after each put.
   const std::string value(1000, 'v');
+  size_t most = 0;
   for (int i = 0; i < 3000 && error == nullptr; i++) {
     const std::string key = "key" + std::to_string(i);
     leveldb_put(db_, write, key.data(), key.size(), value.data(), value.size(), &error);
+    most = std::max<size_t>(most, miodb_sharedresources_memory_bytes(shared));
   }
   EXPECT_EQ(nullptr, error);
-  EXPECT_GT(miodb_sharedresources_memory_bytes(shared), 0u);
+  EXPECT_GT(most, 0u);
   leveldb_writeoptions_destroy(write);
   miodb_options_set_shared_resources(options_, nullptr);
   miodb_sharedresources_destroy(shared);  // the database has its own reference
