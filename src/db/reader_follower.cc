@@ -130,8 +130,8 @@ Status ReaderFollower::MarkOf(const std::string& path, FileMark* mark) {
   return Status::OK();
 }
 
-// Size and times of these files tell nothing, because they are written to all the time. A region that has moved is found by a
-// search. One that is added later was made by the owner, so nothing of it is ever copied.
+// Size and times of these files tell nothing, because they are written to all the time. A region that has moved is
+// found by a search. One that is added later was made by the owner, so nothing of it is ever copied.
 Status ReaderFollower::MarkMapped(const std::string& pool, const StoreDescriptor& store) {
   DCHECK(mapped_.empty());
   FileMark mark;

@@ -56,8 +56,8 @@ class ReaderFollower final : public LogSource {
   // How the keys of the log that was read were compared: with or without families.
   enum class LogOrder { kWithoutFamilies, kWithFamilies };
 
-  // The file that a name leads to. On an overlay file system a file that is copied to the upper layer keeps device and inode,
-  // and whoever has it mapped keeps the lower one: only its birth tells.
+  // The file that a name leads to. On an overlay file system a file that is copied to the upper layer keeps device and
+  // inode, and whoever has it mapped keeps the lower one: only its birth tells.
   struct FileIdentity {
     uint64_t device = 0;
     uint64_t inode = 0;
