@@ -37,6 +37,7 @@ while (($# > 0)); do
 done
 
 plants=$MIODB_ROOT/tests/claims/plants
+list_claims=("$MIODB_ROOT/test_sh/claims.sh" --list)
 if [[ -e $plants/$only.patch || -e $plants/$only.mutant ]]; then only="^$only\$"; fi
 targets=(db_bench crash_explorer db_stress operation_cost drop_cost reopen_cost stalls_agreement trace_analyzer
   tests.scaling.conflicts_test miodb_static miodb_shared)
@@ -108,7 +109,7 @@ verdict() {
 }
 
 # The last line of the list has the time that they take.
-judged=$("$MIODB_ROOT/test_sh/claims.sh" --list --only="$claims" | sed '$d' | awk '{ print $2 }')
+judged=$("${list_claims[@]}" --only="$claims" | sed '$d' | awk '{ print $2 }')
 copy_sources
 build_copy
 without=$(fallen "$copy/build")
