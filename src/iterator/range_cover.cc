@@ -9,20 +9,21 @@
 namespace miodb {
 
 // A walk that leaves a stretch is nearly always in one of the next. A key on the other side of it, which only damage
-// brings, is searched for.
+// brings, is searched for. Behind a step the key is known to lie on the side to which the walk goes.
 size_t RangeCover::CountBounds(size_t i, const Slice& key, Walk walk) const {
   constexpr size_t kNear = 4;
   const RangeSet& set = *sets_[i];
   size_t at = places_[i];
   DCHECK_LE(at, set.bounds());
-  const bool goes_on =
-      walk == Walk::kForward ? at == 0 || !set.IsBefore(key, at - 1) : at == set.bounds() || set.IsBefore(key, at);
-  if (known_ && walk == walk_ && goes_on) {
-    const size_t steps = std::min(kNear, walk == Walk::kForward ? set.bounds() - at : at);
-    for (size_t step = 0; step < steps; step++) {
-      if (walk == Walk::kForward ? set.IsBefore(key, at) : !set.IsBefore(key, at - 1)) return at;
-      at = walk == Walk::kForward ? at + 1 : at - 1;
+  if (!known_ || walk != walk_) return set.CountBounds(key);
+  const size_t steps = std::min(kNear, walk == Walk::kForward ? set.bounds() - at : at);
+  for (size_t step = 0; step < steps; step++) {
+    if (walk == Walk::kForward ? set.IsBefore(key, at) : !set.IsBefore(key, at - 1)) {
+      const bool goes_on = step > 0 || (walk == Walk::kForward ? at == 0 || !set.IsBefore(key, at - 1)
+                                                               : at == set.bounds() || set.IsBefore(key, at));
+      return goes_on ? at : set.CountBounds(key);
     }
+    at = walk == Walk::kForward ? at + 1 : at - 1;
   }
   return set.CountBounds(key);
 }
