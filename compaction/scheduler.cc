@@ -13,7 +13,8 @@ namespace {
 
 bool HoldsAll(const JobHold& hold) { return hold.kind == MergeKind::kSettle || hold.kind == MergeKind::kQuiet; }
 
-// Of a job that holds whole levels. Between the levels of a lazy copy and the repository there is nothing.
+// The deepest level that a job holds, if it holds whole levels. Between a lazy copy and the repository all levels are
+// empty.
 int LastHeld(const JobHold& hold) {
   return hold.kind == MergeKind::kZeroCopy ? hold.output_level - 1 : hold.output_level;
 }

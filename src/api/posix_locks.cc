@@ -51,10 +51,9 @@ Status PosixLocks::Lock(const std::string& fname, FileAccess access, Links links
 // told apart: by this process from the table, by another from flock.
 PosixLocks::Attempt PosixLocks::TryLock(const std::string& fname, FileAccess access, Links links, FileLock** lock,
                                         Status* s) {
+  bool created;
   Descriptor fd(-1);
-  int opened = CreateNewFile(fname, O_RDWR | kDontWait, access);
-  const bool created = opened >= 0;
-  if (!created && errno == EEXIST) opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access, links);
+  const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access, links, &created);
   // If the attempt fails for another reason than somebody's lock, a file that this call has made is removed again.
   const auto fail = [&](const Status& error) {
     if (created) ::unlink(fname.c_str());

@@ -85,9 +85,11 @@ inline Status RefuseLink(const std::string& path) { return IsLink(path) ? LinkRe
 
 // Opens a file, or makes it. The second attempt may make it as well: it was removed in between, or is a link to a file
 // that is not there. So asked, the system also keeps files of other users out in folders that are everybody's.
-inline int OpenOrCreateFile(const std::string& fname, int flags, FileAccess access, Links links) {
+inline int OpenOrCreateFile(const std::string& fname, int flags, FileAccess access, Links links,
+                            bool* created = nullptr) {
   CHECK_EQ(flags & (O_CREAT | O_EXCL), 0);
   const int fresh = CreateNewFile(fname, flags, access);
+  if (created != nullptr) *created = fresh >= 0;
   if (fresh >= 0 || errno != EEXIST) return fresh;
   return OpenFile(fname, flags | O_CREAT | (links == Links::kRefused ? O_NOFOLLOW : 0), FileMode(access));
 }
