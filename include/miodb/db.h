@@ -506,7 +506,7 @@ class MIODB_EXPORT DB {
   // this identity (property "miodb.identity"), in order and from the first one on that this database does not have.
   // Call it after each open of a copy, before the first of them. The database remembers whose copy it is, over closing
   // and crashes: a checkpoint and a restored backup know it from the beginning, a database that was never written to by
-  // this call. Whatever is written to a copy after an open without this call ends that.
+  // this call. A write to a copy after an open without this call ends that.
   //
   // InvalidArgument, which says what to do, if the database has writes and is not known to be a copy of that database,
   // or was written to besides, or if the text is no identity. A source that was repaired or put back from a backup is
