@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that every .cc and .h is as clang-format 14 lays it out.
 #
-#   tools/checks/check_format.sh               check
+#   tools/checks/check_format.sh [FILE...]     check all, or these
 #   tools/checks/check_format.sh --fix         lay the files out
 #   tools/checks/check_format.sh --self-test   prove that a badly laid out file fails
 
@@ -27,7 +27,10 @@ self_test() {
 }
 
 cd "$MIODB_ROOT"
-mapfile -t files < <(source_files '*.cc' '*.h')
+case ${1:-} in
+  '' | --*) mapfile -t files < <(source_files '*.cc' '*.h') ;;
+  *) files=("$@") && set -- ;;
+esac
 case ${1:-} in
   --self-test) self_test ;;
   --fix) "$clang_format" -i "${files[@]}" ;;

@@ -82,7 +82,7 @@ problems_here() {
   done
   mapfile -t code < <(source_files '*.cc' '*.h')
   mapfile -t documents < <(source_files '*.md')
-  mapfile -t scripts < <(source_files '*.sh' '.ci/run')
+  mapfile -t scripts < <(source_files '*.sh' '.ci/run' 'tools/hooks/*')
 
   wrong_run_bits "${all[@]}"
   ((${#text[@]} > 0)) || return 0
