@@ -78,6 +78,10 @@ foreach(source IN LISTS tool_sources)
   miodb_add_program(${name} "${source}")
 endforeach()
 
+# ---- The program of docs/tutorial.md, which tests/scripts/tutorial_test.sh runs ----
+
+miodb_add_program(tutorial examples/tutorial.cc)
+
 # ---- miodb, the tool of operators: tools/miodb, with tools/inspect, which uses the library's inside ----
 #
 # Of what programs share it takes single files, because the whole brings the other stores with it, which this program
