@@ -11,8 +11,8 @@ The figures are of the engine: src, pmtable, compaction; those of options also o
 C++ files. Text is counted, not what a compiler sees: a statement of a class is a function if it has parentheses
 besides those of annotations, template arguments and initial values.
 
-English is counted in the sentences of lines that are nothing but a // comment. A sentence with an empty opening begins
-with a word that names nothing (EMPTY). A hollow sentence has HOLLOW_WORDS words or more, and half of them are such words
+English is counted in the sentences of lines that are nothing but a // comment, and of the documents (documents.py). A
+sentence with an empty opening begins with a word that names nothing (EMPTY). A hollow sentence has HOLLOW_WORDS words or more, and half of them are such words
 or others that carry no meaning (WEAK). Sentences of fewer than SENTENCE_WORDS words are headings and are left out.
 """
 
@@ -21,6 +21,7 @@ import re
 import sys
 import tempfile
 
+import documents
 from tree import tree_files
 
 ENGINE = ('src/', 'pmtable/', 'compaction/')
@@ -255,6 +256,13 @@ def measure(root, report=None):
         os.path.join(root, impl)) else 0
     for name in SAMPLE_OPTIONS:
         result['files of an option: ' + name] = files_of_option(root, paths, name)
+    english['documents'] = [0, 0, 0]
+    for page, line, _, words, _ in documents.sentences(root):
+        empty, hollow = has_empty_opening(words), is_hollow(words)
+        counts = english['documents']
+        counts[0], counts[1], counts[2] = counts[0] + 1, counts[1] + empty, counts[2] + hollow
+        if report is not None and (empty or hollow):
+            report.append('%s: %s:%d: %s' % ('hollow' if hollow else 'empty', page, line, ' '.join(words)))
     result['lines of code'] = code
     result['longest function'], result['longest file'] = longest_function[0], longest_file[0]
     for group, (count, number) in asserted.items():
@@ -319,6 +327,9 @@ class DBImpl final : public DB {
         'benchmarks/common/flags.cc': '// Flags are bound here.\n\n// Those of all programs.\n'
                                       'lazy_copy_limit = compaction_readahead_size_of;\n',
         'tests/a_test.cc': '// What is there is what was there, as it was when it was made.\n',
+        'README.md': '# What a heading has in it\n\nA store keeps records. It is\nfast. What it does not have: speed.\n'
+                     '```\nWhat a block has in it.\n```\n| a cell has four words | two words |\n',
+        'docs/decisions/1.md': '- One of those that are not what it was, as there was none.\n',
     }
     expected = {'DBImpl: members': 4, 'DBImpl: functions': 3, 'DBImpl: members under its mutex': 2,
                 'DBImpl: booleans': 1, 'any other class: members': 2, 'headers that db_impl.h pulls in': 2,
@@ -326,7 +337,8 @@ class DBImpl final : public DB {
                 'longest function': 5, 'assertions per 100 functions: core': 100,
                 'empty openings in percent: include/miodb': 75, 'hollow sentences: include/miodb': 1,
                 'empty openings in percent: engine': 100, 'hollow sentences: engine': 0,
-                'empty openings in percent: programs': 50, 'hollow sentences: tests': 1}
+                'empty openings in percent: programs': 50, 'hollow sentences: tests': 1,
+                'empty openings in percent: documents': 50, 'hollow sentences: documents': 1}
     with tempfile.TemporaryDirectory() as root:
         for path, text in files.items():
             os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)

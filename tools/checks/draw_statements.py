@@ -10,59 +10,18 @@ figures, and pages that a check compares with their source (docs/claims.md, docs
 """
 
 import argparse
-import glob
 import os
 import random
 import re
 import sys
 
-from check_house import ENGLISH_WORD, SENTENCE_WORDS, has_empty_opening, is_hollow
+from check_house import has_empty_opening, is_hollow
+from documents import sentences
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
-END = re.compile(r'(?<=[.!?:;])\s+(?=[A-Z(`\[*])')
 # A statement about code has a code span with a letter in it, and so many words; cells say too little by themselves.
 STATEMENT_WORDS = 8
 NAMES_CODE = re.compile(r'`[^`]*[A-Za-z][^`]*`')
-
-
-def documents(root):
-    """The pages, as paths of the tree."""
-    pages = sorted(glob.glob(os.path.join(root, 'docs', '*.md')) + glob.glob(os.path.join(root, 'docs', 'decisions', '*.md')))
-    names = ['README.md', 'CONTRIBUTING.md'] + [os.path.relpath(page, root) for page in pages]
-    return [name for name in names if name not in ('docs/claims.md', 'docs/messages.md')]
-
-
-def blocks(text):
-    """(line, text, whether it is a cell) of each paragraph, item and cell."""
-    text = re.sub(r'<!-- table .*?<!-- /table -->', lambda m: re.sub(r'[^\n]', ' ', m.group(0)), text, flags=re.S)
-    fenced, block = False, []
-    for number, line in enumerate(text.splitlines() + [''], 1):
-        stripped = line.strip().lstrip('> ')
-        if stripped.startswith('```'):
-            fenced = not fenced
-        item = re.match(r'([-*]|\d+[a-z]?\.) ', stripped)
-        ends = fenced or not stripped or stripped[0] in '#|' or stripped.startswith(('```', '<!--')) or item
-        if ends and block:
-            yield block[0][0], ' '.join(part for _, part in block), False
-            block = []
-        if fenced or not stripped or stripped[0] == '#' or stripped.startswith(('```', '<!--')):
-            continue
-        if stripped[0] == '|':
-            yield from ((number, cell.strip(), True) for cell in stripped.strip('|').split('|'))
-        else:
-            block.append((number, stripped[item.end():] if item else stripped))
-
-
-def sentences(root):
-    """(page, line, sentence, its words, whether it stands in a cell)."""
-    for page in documents(root):
-        with open(os.path.join(root, page), encoding='utf-8') as file:
-            text = file.read()
-        for number, block, cell in blocks(text):
-            for sentence in END.split(block):
-                words = ENGLISH_WORD.findall(sentence)
-                if len(words) >= SENTENCE_WORDS:
-                    yield page, number, sentence, words, cell
 
 
 def main():
