@@ -3,7 +3,7 @@
 
   stage.py ROOT STAGE
 
-All of docs/ goes there, README.md and CONTRIBUTING.md as pages, and a page that lists the decisions. Links to files
+All of docs/ goes there, README.md and CONTRIBUTING.md as pages, and the list of decisions, which has to name each of them. Links to files
 outside of docs/ lead to the API reference, for public headers, or to a copy of the file below sources/.
 """
 
@@ -14,7 +14,7 @@ import shutil
 import sys
 
 LINK = re.compile(r'(\]\()([^)#\s]*)(#[^)\s]*)?(\))')
-PAGES = {'README.md': 'readme.md', 'CONTRIBUTING.md': 'contributing.md'}
+PAGES = {'README.md': 'readme.md', 'CONTRIBUTING.md': 'contributing.md', 'docs/decisions/README.md': 'decisions.md'}
 
 
 class Stage:
@@ -88,12 +88,11 @@ class Stage:
                 shutil.copyfile(path, os.path.join(self.folder, self.place_of(page)))
         for page in PAGES:
             self.add_page(page)
-        lines = ['# Decisions', '', 'What was chosen over what, and why; in the order of time.', '']
-        for path in sorted(glob.glob(os.path.join(docs, 'decisions', '*.md'))):
-            with open(path, encoding='utf-8') as file:
-                title = file.readline().lstrip('# ').strip()
-            lines.append('- [%s](decisions/%s)' % (title, os.path.basename(path)))
-        self.write('decisions.md', '\n'.join(lines) + '\n')
+        with open(os.path.join(docs, 'decisions', 'README.md'), encoding='utf-8') as file:
+            listed = file.read()
+        for path in sorted(glob.glob(os.path.join(docs, 'decisions', '[0-9]*.md'))):
+            if '(%s)' % os.path.basename(path) not in listed:
+                sys.exit('docs/decisions/README.md does not list ' + os.path.basename(path))
 
 
 if __name__ == '__main__':
