@@ -4,7 +4,7 @@
 //   DbContext     options, pool, SSD tier's files, info log, statistics         what all parts work with
 //   Control       the mutex, wake-ups, the error that stopped writes            who waits, and whether to go on
 //   StoreKeeper   STORE                                                         which files are this database's
-//   WriteTurns    whose turn it is                                              writers where CPUs are short
+//   CpuCensus     how many background threads work                              whether CPUs are short
 //   Tree          memtables, versions, what reads look at (read_sources.h)      what is in the database
 //   Scheduler     states of merges, collections, flush and space                what may run (compaction/scheduler.h)
 //   SsdSchedule   ranges that jobs of the tier hold                             what may run there (ssd_schedule.h)
@@ -46,6 +46,7 @@ namespace miodb {
 
 class Checkpoint;
 class Control;
+class CpuCensus;
 struct DbContext;
 class FileLock;
 class Flusher;
@@ -66,7 +67,6 @@ class StoreKeeper;
 class Tree;
 class Workers;
 class WritePath;
-class WriteTurns;
 
 class DBImpl final : public FamilyCalls {
  public:
@@ -133,7 +133,7 @@ class DBImpl final : public FamilyCalls {
   const std::unique_ptr<DbContext> context_;
   const std::unique_ptr<Control> control_;
   const std::unique_ptr<StoreKeeper> store_;
-  const std::unique_ptr<WriteTurns> turns_;
+  const std::unique_ptr<CpuCensus> census_;
   const std::unique_ptr<Tree> tree_;
   const std::unique_ptr<Scheduler> scheduler_ PT_GUARDED_BY(db_mutex);
   const std::unique_ptr<SsdSchedule> ssd_schedule_ PT_GUARDED_BY(db_mutex);

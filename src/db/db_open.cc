@@ -148,7 +148,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
     : context_(std::make_unique<DbContext>(options, name, hooks)),
       control_(std::make_unique<Control>(*context_)),
       store_(std::make_unique<StoreKeeper>(*context_)),
-      turns_(std::make_unique<WriteTurns>(hooks.cpus > 0 ? hooks.cpus : Cpus())),
+      census_(std::make_unique<CpuCensus>(hooks.cpus > 0 ? hooks.cpus : Cpus())),
       tree_(std::make_unique<Tree>(*context_, control_.get())),
       scheduler_(std::make_unique<Scheduler>(options.num_levels - 1, MakePolicy(options))),
       ssd_schedule_(std::make_unique<SsdSchedule>()),
@@ -157,18 +157,18 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       floor_(std::make_unique<LogFloor>(*context_, store_.get(), control_.get(), tree_.get(), logs_.get(),
                                         ssd_schedule_.get())),
       kept_(std::make_unique<KeptLog>(*context_, control_.get(), tree_.get())),
-      space_(
-          std::make_unique<Space>(*context_, control_.get(), tree_.get(), kept_.get(), scheduler_.get(), turns_.get())),
+      space_(std::make_unique<Space>(*context_, control_.get(), tree_.get(), kept_.get(), scheduler_.get(),
+                                     census_.get())),
       tier_(std::make_unique<SsdTier>(
           *context_, SsdTier::Parts{control_.get(), tree_.get(), scheduler_.get(), ssd_schedule_.get(), space_.get(),
-                                    floor_.get(), workers_.get(), turns_.get()})),
+                                    floor_.get(), workers_.get(), census_.get()})),
       flusher_(std::make_unique<Flusher>(*context_, control_.get(), tree_.get(), scheduler_.get(), logs_.get(),
-                                         floor_.get(), kept_.get(), space_.get(), turns_.get())),
-      merger_(
-          std::make_unique<Merger>(*context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(),
-                                                            floor_.get(), tier_.get(), flusher_.get(), turns_.get()})) {
+                                         floor_.get(), kept_.get(), space_.get(), census_.get())),
+      merger_(std::make_unique<Merger>(
+          *context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(), floor_.get(),
+                                   tier_.get(), flusher_.get(), census_.get()})) {
   const WritePath::Parts parts{control_.get(), tree_.get(),   scheduler_.get(), space_.get(),   logs_.get(),
-                               flusher_.get(), merger_.get(), tier_.get(),      workers_.get(), turns_.get()};
+                               flusher_.get(), merger_.get(), tier_.get(),      workers_.get(), census_.get()};
   write_ = std::make_unique<WritePath>(*context_, parts);
   read_ = std::make_unique<ReadPath>(*context_, tree_.get());
   const Families::Parts family_parts{control_.get(), tree_.get(), floor_.get(), write_.get(), read_.get()};

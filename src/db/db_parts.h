@@ -5,6 +5,7 @@
 
 #include "src/db/checkpoint.h"
 #include "src/db/control.h"
+#include "src/db/cpu_census.h"
 #include "src/db/db_context.h"
 #include "src/db/families.h"
 #include "src/db/flusher.h"
@@ -23,6 +24,5 @@
 #include "src/db/tree.h"
 #include "src/db/workers.h"
 #include "src/db/write_path.h"
-#include "src/db/write_turns.h"
 
 #endif  // MIODB_SRC_DB_DB_PARTS_H_

@@ -28,7 +28,7 @@ bool Flusher::Step() {
     filter = std::make_unique<VersionFilter>(snapshots);
     scheduler_->BeginFlush();  // from here to EndFlush nothing is thrown
   }
-  const WriteTurns::Work work(turns_);
+  const CpuCensus::Work work(census_);
   const uint64_t start = NowMicros();
   std::vector<TableRef> tables;
   std::vector<RangeDeletion> deleted;

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "compaction/scheduler.h"
+#include "src/db/cpu_census.h"
 #include "src/db/kept_log.h"
 #include "src/db/log_floor.h"
 #include "src/db/space.h"
 #include "src/db/tree.h"
-#include "src/db/write_turns.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -26,7 +26,7 @@ namespace miodb {
 class Flusher {
  public:
   Flusher(DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, LogFiles* logs, LogFloor* floor,
-          KeptLog* kept, Space* space, WriteTurns* turns)
+          KeptLog* kept, Space* space, CpuCensus* census)
       : db_(db),
         control_(control),
         tree_(tree),
@@ -35,10 +35,10 @@ class Flusher {
         floor_(floor),
         kept_(kept),
         space_(space),
-        turns_(turns) {
+        census_(census) {
     CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
     CHECK(logs != nullptr && floor != nullptr);
-    CHECK(kept != nullptr && space != nullptr && turns != nullptr);
+    CHECK(kept != nullptr && space != nullptr && census != nullptr);
   }
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
@@ -71,7 +71,7 @@ class Flusher {
   LogFloor* const floor_;
   KeptLog* const kept_;
   Space* const space_;
-  WriteTurns* const turns_;
+  CpuCensus* const census_;
 
   std::vector<TableRef> unfiltered_ GUARDED_BY(db_mutex);
   bool filtering_ GUARDED_BY(db_mutex) = false;

@@ -222,7 +222,7 @@ void Merger::NoteQuiet(const MergeResult& result, uint64_t bytes) {
 // version has, and needs none of the versions that the merge drops. Inputs are let go of before the job is reported as
 // finished, because whoever waits for it waits for their space.
 void Merger::RunJob(MergeJob job, const JobHold& hold) {
-  const WriteTurns::Work work(turns_);
+  const CpuCensus::Work work(census_);
   const uint64_t start = NowMicros();
   MergeResult result;
   const uint64_t bytes_before = BytesOfMerges(db_.pool->persist());

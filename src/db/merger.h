@@ -13,13 +13,13 @@
 #include "compaction/merge.h"
 #include "compaction/picker.h"
 #include "compaction/scheduler.h"
+#include "src/db/cpu_census.h"
 #include "src/db/flusher.h"
 #include "src/db/log_floor.h"
 #include "src/db/range_trim.h"
 #include "src/db/space.h"
 #include "src/db/ssd_tier.h"
 #include "src/db/tree.h"
-#include "src/db/write_turns.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -34,7 +34,7 @@ class Merger {
     LogFloor* floor;
     SsdTier* tier;
     Flusher* flusher;
-    WriteTurns* turns;
+    CpuCensus* census;
   };
 
   Merger(DbContext& db, const Parts& parts)
@@ -46,11 +46,11 @@ class Merger {
         floor_(parts.floor),
         tier_(parts.tier),
         flusher_(parts.flusher),
-        turns_(parts.turns),
+        census_(parts.census),
         ranges_(db, parts.control, parts.tree, parts.scheduler) {
     CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr);
     CHECK(space_ != nullptr && floor_ != nullptr);
-    CHECK(tier_ != nullptr && flusher_ != nullptr && turns_ != nullptr);
+    CHECK(tier_ != nullptr && flusher_ != nullptr && census_ != nullptr);
   }
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
@@ -91,7 +91,7 @@ class Merger {
   LogFloor* const floor_;
   SsdTier* const tier_;
   Flusher* const flusher_;
-  WriteTurns* const turns_;
+  CpuCensus* const census_;
   RangeTrim ranges_;
 };
 

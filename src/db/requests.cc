@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "src/db/log_files.h"
 #include "src/db/pool_full.h"
 #include "src/db/settle_request.h"
 #include "src/util/check.h"

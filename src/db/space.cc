@@ -347,7 +347,7 @@ bool Space::IndexChunk() {
     chunk = TakeComplete();
   }
   if (chunk == nullptr) return false;
-  const WriteTurns::Work work(turns_);
+  const CpuCensus::Work work(census_);
   db_.WithMemory([&] {
        WriteChunkIndex(&db_.pool->persist(), db_.order, db_.pool->secret(), *chunk);
        return Status::OK();
@@ -400,7 +400,7 @@ bool Space::PrepareChunks() {
     preparing_ = true;
     scheduler_->LookForSpace();
   }
-  const WriteTurns::Work work(turns_);
+  const CpuCensus::Work work(census_);
   std::vector<std::unique_ptr<LogChunk>> chunks;
   Status s = db_.WithMemory([&] { return NewChunks(bytes, bytes / kChunkShare, Demand::kAny, count, &chunks); });
   DbLock lock(control_);

@@ -21,9 +21,9 @@
 
 #include "compaction/scheduler.h"
 #include "src/db/copy_room.h"
+#include "src/db/cpu_census.h"
 #include "src/db/kept_log.h"
 #include "src/db/tree.h"
-#include "src/db/write_turns.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -36,10 +36,10 @@ class Space {
   // The purpose of a log chunk, which decides how much of the reserve the chunk may take.
   enum class Demand { kAny, kDeletes, kDeletesAtLast };
 
-  Space(const DbContext& db, Control* control, Tree* tree, KeptLog* kept, Scheduler* scheduler, WriteTurns* turns)
-      : db_(db), control_(control), tree_(tree), kept_(kept), scheduler_(scheduler), turns_(turns) {
+  Space(const DbContext& db, Control* control, Tree* tree, KeptLog* kept, Scheduler* scheduler, CpuCensus* census)
+      : db_(db), control_(control), tree_(tree), kept_(kept), scheduler_(scheduler), census_(census) {
     CHECK(control != nullptr && tree != nullptr && kept != nullptr);
-    CHECK(scheduler != nullptr && turns != nullptr);
+    CHECK(scheduler != nullptr && census != nullptr);
   }
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;
@@ -153,7 +153,7 @@ class Space {
   Tree* const tree_;
   KeptLog* const kept_;
   Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
-  WriteTurns* const turns_;
+  CpuCensus* const census_;
 
   CopyRoom copy_room_;
   std::deque<std::unique_ptr<LogChunk>> spares_ GUARDED_BY(db_mutex);

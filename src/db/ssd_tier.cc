@@ -274,7 +274,7 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
 // Outputs are synced before the edit names them (compaction/ssd_merge.cc). Outputs of a failed job are unlinked with
 // their last reference. From BeginDrain to EndDrain nothing is thrown, or the scheduler would keep the inputs for ever.
 void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
-  const WriteTurns::Work work(turns_);
+  const CpuCensus::Work work(census_);
   const uint64_t start = NowMicros();
   SsdMergeResult result;
   Status s = db_.WithMemory([&] { return RunMerge(job, base, &result); });

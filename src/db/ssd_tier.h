@@ -28,11 +28,11 @@
 #include "compaction/ssd_merge.h"
 #include "compaction/ssd_picker.h"
 #include "compaction/ssd_schedule.h"
+#include "src/db/cpu_census.h"
 #include "src/db/log_floor.h"
 #include "src/db/space.h"
 #include "src/db/tree.h"
 #include "src/db/workers.h"
-#include "src/db/write_turns.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -47,7 +47,7 @@ class SsdTier {
     Space* space;
     LogFloor* floor;
     Workers* workers;
-    WriteTurns* turns;
+    CpuCensus* census;
   };
 
   SsdTier(DbContext& db, const Parts& parts)
@@ -59,10 +59,10 @@ class SsdTier {
         space_(parts.space),
         floor_(parts.floor),
         workers_(parts.workers),
-        turns_(parts.turns) {
+        census_(parts.census) {
     CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr && parts.schedule != nullptr);
     CHECK(space_ != nullptr && floor_ != nullptr);
-    CHECK(workers_ != nullptr && turns_ != nullptr);
+    CHECK(workers_ != nullptr && census_ != nullptr);
   }
   SsdTier(const SsdTier&) = delete;
   SsdTier& operator=(const SsdTier&) = delete;
@@ -131,7 +131,7 @@ class SsdTier {
   Space* const space_;
   LogFloor* const floor_;
   Workers* const workers_;
-  WriteTurns* const turns_;
+  CpuCensus* const census_;
 
   const PurgeRequest* purge_ GUARDED_BY(db_mutex) = nullptr;  // of the CompactRange that waits
   Status error_ GUARDED_BY(db_mutex);                         // of the last job, until one succeeds

@@ -8,6 +8,7 @@
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
 #include "src/db/batch_records.h"
+#include "src/db/log_files.h"
 #include "src/db/marked_batch.h"
 #include "src/db/write_checks.h"
 #include "src/format/expiry.h"
@@ -105,7 +106,7 @@ WritePath::WritePath(DbContext& db, const Parts& parts)
       merger_(parts.merger),
       tier_(parts.tier),
       workers_(parts.workers),
-      turns_(parts.turns),
+      turns_(parts.census),
       lanes_(&tree_->last_sequence, &db.statistics) {
   parts.Check();
 }
@@ -222,9 +223,9 @@ Status WritePath::Submit(Writer* writer) {
     clock.End(&PerfContext::put_total, &PerfContext::puts);
     return Status::OK();
   }
-  if (takes_turns_) turns_->Take();
+  if (takes_turns_) turns_.Take();
   const bool leads = queue_.Join(writer);
-  if (takes_turns_ && writer->older != nullptr) turns_->Met();
+  if (takes_turns_ && writer->older != nullptr) turns_.Met();
   clock.Lap(&PerfContext::put_wait);
   const Status status = leads ? Lead(writer) : writer->status;
   clock.End(&PerfContext::put_total, &PerfContext::puts);
@@ -233,14 +234,14 @@ Status WritePath::Submit(Writer* writer) {
 
 // A reason that needs a leader sends all writers to the queue, and the leader closes the lanes.
 bool WritePath::MayUseLanes(const Writer& writer) const {
-  return WriteLanes::Fits(writer) && !turns_->Short(2) && !control_->failed() && !db_.tracer.wants_order() &&
+  return WriteLanes::Fits(writer) && !turns_.Short(2) && !control_->failed() && !db_.tracer.wants_order() &&
          throttle_nanos_.load(std::memory_order_relaxed) == 0;  // relaxed: a hint
 }
 
 // The numbers are the leader's again. Where one writer had the lanes nearly for itself, the queue is the shorter way.
 void WritePath::CloseLanes() {
   allocated_sequence_ = lanes_.Close();
-  const bool crowded = lanes_.writers() > 2 && turns_->Short(lanes_.writers());
+  const bool crowded = lanes_.writers() > 2 && turns_.Short(lanes_.writers());
   meetings_ = crowded ? -kWritesOfCrowd : lanes_.several() ? 2 * kMeetings : 0;
 }
 
@@ -264,7 +265,7 @@ void WritePath::ConsiderLanes(bool met) {
     return;
   }
   meetings_ = met ? std::min(meetings_ + 1, 2 * kMeetings) : std::max(meetings_ - 1, 0);
-  if (meetings_ < kMeetings || turns_->Short(2) || control_->failed()) return;
+  if (meetings_ < kMeetings || turns_.Short(2) || control_->failed()) return;
   if (chunk_ == nullptr || !chunk_->in_pool() || writable_->empty()) return;
   const Status s = db_.WithMemory([this] {
     OpenLanes();

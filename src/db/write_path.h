@@ -15,14 +15,9 @@
 #include <vector>
 
 #include "miodb/write_batch.h"
-#include "src/db/flusher.h"
 #include "src/db/lifetimes.h"
-#include "src/db/log_files.h"
-#include "src/db/merger.h"
 #include "src/db/space.h"
-#include "src/db/ssd_tier.h"
 #include "src/db/tree.h"
-#include "src/db/workers.h"
 #include "src/db/write_lanes.h"
 #include "src/db/write_pace.h"
 #include "src/db/write_queue.h"
@@ -32,7 +27,16 @@
 
 namespace miodb {
 
+class Control;
+class CpuCensus;
+struct DbContext;
+class FileLog;
+class Flusher;
+class LogFiles;
+class Merger;
+class SsdTier;
 class StallClock;
+class Workers;
 
 class WritePath {
  public:
@@ -46,14 +50,14 @@ class WritePath {
     Merger* merger;
     SsdTier* tier;
     Workers* workers;
-    WriteTurns* turns;
+    CpuCensus* census;
 
     // All of them are there: what comes later in the database object cannot be given to what comes before it.
     void Check() const {
       CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
       CHECK(space != nullptr && logs != nullptr && flusher != nullptr);
       CHECK(merger != nullptr && tier != nullptr);
-      CHECK(workers != nullptr && turns != nullptr);
+      CHECK(workers != nullptr && census != nullptr);
     }
   };
 
@@ -150,7 +154,7 @@ class WritePath {
   Merger* const merger_;
   SsdTier* const tier_;
   Workers* const workers_;
-  WriteTurns* const turns_;
+  WriteTurns turns_;
   bool takes_turns_ = false;  // not where writers share what is slow, a sync
 
   WriteLanes lanes_;

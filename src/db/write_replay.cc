@@ -3,6 +3,8 @@
 // so the open is alone in the write path.
 
 #include "src/db/batch_records.h"
+#include "src/db/ssd_tier.h"
+#include "src/db/workers.h"
 #include "src/db/write_path.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"

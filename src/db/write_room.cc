@@ -6,9 +6,14 @@
 #include <chrono>
 #include <thread>
 
+#include "src/db/flusher.h"
+#include "src/db/log_files.h"
+#include "src/db/merger.h"
 #include "src/db/pool_full.h"
 #include "src/db/settle_request.h"
+#include "src/db/ssd_tier.h"
 #include "src/db/stall_clock.h"
+#include "src/db/workers.h"
 #include "src/db/write_path.h"
 #include "src/log/chunk_index.h"
 #include "src/util/check.h"

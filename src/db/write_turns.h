@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "src/db/cpu_census.h"
 #include "src/util/check.h"
 #include "src/util/mutex.h"
 
@@ -27,25 +28,10 @@ namespace miodb {
 
 class WriteTurns {
  public:
-  // cpus: what writers and background threads share.
-  explicit WriteTurns(size_t cpus) : cpus_(cpus) {}
+  // census: of the background threads beside the writers; lives longer than this.
+  explicit WriteTurns(const CpuCensus* census) : census_(census) { CHECK(census != nullptr); }
   WriteTurns(const WriteTurns&) = delete;
   WriteTurns& operator=(const WriteTurns&) = delete;
-
-  // A background thread that works for as long as this lives.
-  class Work {
-   public:
-    explicit Work(WriteTurns* turns) : turns_(turns) { turns_->working_.fetch_add(1, std::memory_order_relaxed); }
-    ~Work() {
-      [[maybe_unused]] const size_t before = turns_->working_.fetch_sub(1, std::memory_order_relaxed);
-      DCHECK_GT(before, 0u);
-    }
-    Work(const Work&) = delete;
-    Work& operator=(const Work&) = delete;
-
-   private:
-    WriteTurns* const turns_;
-  };
 
   // Before a put: waits for the calling thread's turn if turns are taken, some turns at most.
   void Take() {
@@ -59,9 +45,7 @@ class WriteTurns {
   }
 
   // Whether so many writers and the background threads that work are more than there are CPUs.
-  bool Short(size_t writers) const {
-    return working_.load(std::memory_order_relaxed) + writers > cpus_;  // relaxed: advice
-  }
+  bool Short(size_t writers) const { return census_->Short(writers); }
 
   bool taken() const { return taken_.load(std::memory_order_relaxed); }  // relaxed: for tests and statistics
 
@@ -82,8 +66,7 @@ class WriteTurns {
   void Begin(const void* holder, uint64_t now) REQUIRES(mutex_);
   void End() REQUIRES(mutex_);
 
-  const size_t cpus_;
-  std::atomic<size_t> working_{0};
+  const CpuCensus* const census_;
   std::atomic<bool> taken_{false};
 
   // State of the turn that is running. Written under the mutex, but for the number of puts, which the holder alone

@@ -27,17 +27,19 @@ uint64_t PutWhile(WriteTurns* turns, Condition condition) {
 constexpr uint64_t kPatienceMicros = 60 * 1000 * 1000;
 
 TEST(WriteTurnsTest, AreNotTakenWhereThereAreCpus) {
-  WriteTurns turns(3);
-  const WriteTurns::Work work(&turns);
+  CpuCensus census(3);
+  WriteTurns turns(&census);
+  const CpuCensus::Work work(&census);
   const uint64_t end = NowMicros() + 20 * 1000;
   PutWhile(&turns, [&] { return NowMicros() < end; });
   EXPECT_FALSE(turns.taken());
 }
 
 TEST(WriteTurnsTest, AreTakenWhileBackgroundWorkLeavesTooFew) {
-  WriteTurns turns(3);
+  CpuCensus census(3);
+  WriteTurns turns(&census);
   {
-    const WriteTurns::Work one(&turns), two(&turns);
+    const CpuCensus::Work one(&census), two(&census);
     const uint64_t give_up = NowMicros() + kPatienceMicros;
     PutWhile(&turns, [&] { return !turns.taken() && NowMicros() < give_up; });
     EXPECT_TRUE(turns.taken());
@@ -49,7 +51,8 @@ TEST(WriteTurnsTest, AreTakenWhileBackgroundWorkLeavesTooFew) {
 }
 
 TEST(WriteTurnsTest, FewMeetingsAreBorne) {
-  WriteTurns turns(1);
+  CpuCensus census(1);
+  WriteTurns turns(&census);
   for (int i = 0; i < 30; i++) {
     for (int k = 0; k < 100; k++) turns.Met();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -58,7 +61,8 @@ TEST(WriteTurnsTest, FewMeetingsAreBorne) {
 }
 
 TEST(WriteTurnsTest, EveryWriterGetsTurns) {
-  WriteTurns turns(1);
+  CpuCensus census(1);
+  WriteTurns turns(&census);
   constexpr int kWriters = 4;
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> puts[kWriters] = {};
@@ -85,7 +89,8 @@ TEST(WriteTurnsTest, EveryWriterGetsTurns) {
 // A holder of the turn that does not come back holds nobody up for long.
 TEST(WriteTurnsTest, AHolderMayGoAway) {
   for (int i = 0; i < 20; i++) {
-    WriteTurns turns(1);
+    CpuCensus census(1);
+    WriteTurns turns(&census);
     std::thread([&] { PutWhile(&turns, [&] { return !turns.taken(); }); }).join();
     ASSERT_TRUE(turns.taken());
     std::vector<std::thread> writers;
