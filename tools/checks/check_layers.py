@@ -6,7 +6,8 @@
 
 Fails on an include that points up or sideways, on one that it cannot find, on a file in no layer, on a public header
 that needs anything but the standard library and its neighbours, on a system header behind its door, when it judged
-nothing, and when the floors that docs/architecture.md draws are not those of the table.
+nothing, and when the floors that docs/architecture.md draws, or the rooms that it lists, are not those of the table.
+Fails on a folder inside of one with rooms that is none of them.
 """
 
 import os
@@ -40,6 +41,7 @@ class Table:
         self.lent = []  # headers of layers that programs may include
         self.free = []
         self.doors = {}  # system header -> folders
+        self.rooms = {}  # folder -> its rooms, the lowest first; '.' is the folder without those
         for number, line in enumerate(text.splitlines(), 1):
             words = line.split('#')[0].split()
             if not words:
@@ -62,6 +64,8 @@ class Table:
                 self.lent += folders
             elif word == 'free':
                 self.free += folders
+            elif word == 'rooms':
+                self.rooms[folders[0]] = folders[1:] if '.' in folders else folders[1:] + ['.']
             elif word == 'door':
                 self.doors[folders[0]] = folders[1:]
             else:
@@ -73,6 +77,24 @@ class Table:
         folders = list(self.rank) + public + self.programs + self.shared + self.free
         holders = [folder for folder in folders if path.startswith(folder + '/')]
         return max(holders, key=len) if holders else None
+
+    def room_of(self, path):
+        """(folder with rooms, place of the room in the order, its name) of the room that holds this file, or None."""
+        parents = [folder for folder in self.rooms if path.startswith(folder + '/')]
+        if not parents:
+            return None
+        parent = max(parents, key=len)
+        folder = os.path.dirname(path)
+        room = '.' if folder == parent else os.path.relpath(folder, parent).split('/')[0]
+        rooms = self.rooms[parent]
+        return parent, rooms.index(room) if room in rooms else None, room
+
+    def objection_to_room(self, source, target):
+        """Why the file `source` may not include the file `target` of the same folder, by its rooms, or None."""
+        ours, theirs = self.room_of(source), self.room_of(target)
+        if ours is None or theirs is None or ours[0] != theirs[0] or None in (ours[1], theirs[1]):
+            return None
+        return 'room %s lies above room %s' % (theirs[2], ours[2]) if theirs[1] > ours[1] else None
 
     def objection(self, source, target):
         """Why a file of folder `source` may not include one of folder `target`, or None."""
@@ -117,6 +139,9 @@ def check(root, table):
         if source is None:
             problems.append('%s: lies in no layer' % path)
             continue
+        room = table.room_of(path)
+        if room is not None and room[1] is None:
+            problems.append('%s: %s is no room of %s' % (path, room[2], room[0]))
         with open(os.path.join(root, path), encoding='utf-8') as file:
             lines = file.readlines()
         for number, line in enumerate(lines, 1):
@@ -137,6 +162,7 @@ def check(root, table):
                 continue
             folder = table.folder_of(target)
             reason = table.objection(source, folder) if folder else 'it lies in no layer'
+            reason = reason or table.objection_to_room(path, target)
             if target in table.lent and source in table.programs:
                 reason = None
             if reason:
@@ -144,6 +170,25 @@ def check(root, table):
     if judged == 0:
         problems.append('nothing was judged: no includes found in %s' % root)
     return problems, judged
+
+
+def check_rooms(text, table):
+    """The problems of the tables of rooms in this text: a row `FOLDER/ROOM` for each, in the order of layers.txt."""
+    told = {}
+    for folder, room in re.findall(r'^\| `([\w/]+)/(\w+)` \|', text, re.M):
+        told.setdefault(folder, []).append(room)
+    rooms = {folder: [room for room in table.rooms[folder] if room != '.'] for folder in table.rooms}
+    return ['docs/architecture.md: tells the rooms %s of %s, layers.txt has %s'
+            % (' '.join(told.get(folder, [])), folder, ' '.join(rooms[folder]))
+            for folder in rooms if told.get(folder) != rooms[folder]]
+
+
+def test_rooms():
+    """The number of cases in which check_rooms is wrong."""
+    table = Table('rooms src/db context write .\n')
+    good = '| `src/db/context` | options |\n| `src/db/write` | the put |\n'
+    bad = ['', good.replace('context', 'contexts'), '\n'.join(reversed(good.splitlines())), good.splitlines()[0]]
+    return bool(check_rooms(good, table)) + sum(len(check_rooms(text, table)) != 1 for text in bad)
 
 
 def floors_of(table):
@@ -178,6 +223,7 @@ def self_test():
     table = Table('layer src/util\nlayer src/nvm\nlayer src/log src/memtable  # side by side\nlayer src/db\n'
                   'layer tools/inspect\npublic include/miodb\ncompat include/compat\nshared benchmarks/common\n'
                   'program benchmarks tools tools/inspect\nlent src/util/hash.h\n'
+                  'rooms src/db state write\nrooms tools/miodb draw . figures\n'
                   'free tests\ndoor libpmem.h src/nvm\n')
     good = {
         'include/miodb/db.h': '#include <string>\n#include "miodb/status.h"\n',
@@ -195,7 +241,13 @@ def self_test():
         'benchmarks/driver.h': '#include "benchmarks/common/engine.h"\n#include "src/util/hash.h"\n',
         'src/log/frame.h': '\n',
         'src/memtable/list.h': '\n',
-        'src/db/db_impl.h': '\n',
+        'src/db/db_impl.h': '#include "src/db/write/put.h"\n',
+        'src/db/write/put.h': '#include "src/db/state/tree.h"\n',
+        'src/db/state/tree.h': '#include "src/db/state/more.h"\n',
+        'src/db/state/more.h': '\n',
+        'tools/miodb/draw/draw.h': '\n',
+        'tools/miodb/verb.h': '\n',
+        'tools/miodb/figures/figure.h': '#include "tools/miodb/draw/draw.h"\n#include "tools/miodb/verb.h"\n',
     }
     cases = [
         (None, None, None),
@@ -220,6 +272,10 @@ def self_test():
         ('src/util/bad.h', '#include "tests/a_test.cc"\n', 'a layer does not include'),
         ('src/util/bad.h', '#include "util/nothing.h"\n', 'no such file'),
         ('src/util/bad.h', '#include <libpmem.h>\n', 'only src/nvm may'),
+        ('src/db/state/bad.h', '#include "src/db/write/put.h"\n', 'room write lies above room state'),
+        ('src/db/write/bad.h', '#include "src/db/db_impl.h"\n', 'room . lies above room write'),
+        ('tools/miodb/bad.h', '#include "tools/miodb/figures/figure.h"\n', 'room figures lies above room .'),
+        ('src/db/misc/bad.h', '\n', 'misc is no room of src/db'),
         ('src/misc/bad.h', '\n', 'lies in no layer'),
         ('src/bad.cc', '\n', 'lies in no layer'),
     ]
@@ -246,9 +302,9 @@ def self_test():
         if len(problems) != 1 or 'nothing was judged' not in problems[0]:
             failures += 1
             print('self-test: an empty tree passed: %r' % problems)
-    if test_picture(table):
+    if test_picture(table) or test_rooms():
         failures += 1
-        print('self-test: the floors of a picture are judged wrongly')
+        print('self-test: the floors of a picture, or a list of rooms, are judged wrongly')
     print('self-test: %d of %d cases right' % (len(cases) + 2 - failures, len(cases) + 2))
     return 1 if failures else 0
 
@@ -265,7 +321,8 @@ def main(arguments):
     root = os.path.dirname(os.path.dirname(here))
     problems, judged = check(root, table)
     with open(os.path.join(root, 'docs', 'architecture.md'), encoding='utf-8') as file:
-        problems += check_picture(file.read(), table)
+        text = file.read()
+    problems += check_picture(text, table) + check_rooms(text, table)
     for problem in problems:
         print(problem)
     print('%d includes judged, %d problems' % (judged, len(problems)))
