@@ -15,7 +15,7 @@
 #include "benchmarks/common/ticks.h"
 #include "benchmarks/config.h"
 #include "benchmarks/driver.h"
-#include "src/util/descriptors.h"
+#include "src/util/files/descriptors.h"
 
 namespace {
 

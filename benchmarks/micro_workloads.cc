@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "benchmarks/workload.h"
-#include "src/util/crc32c.h"
+#include "src/util/bytes/crc32c.h"
 
 #ifdef MIODB_WITH_SNAPPY
 #include <snappy.h>

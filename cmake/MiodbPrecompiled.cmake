@@ -14,8 +14,8 @@ set(miodb_precompiled_headers
     <cstring> <deque> <functional> <limits> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view>
     <thread> <tuple> <type_traits> <unordered_map> <utility> <vector>)
 
-set(miodb_precompiled_own_headers "${PROJECT_SOURCE_DIR}/include/miodb/options.h" "${PROJECT_SOURCE_DIR}/src/nvm/pool.h"
-    "${PROJECT_SOURCE_DIR}/src/ssd/ssd_store.h" "${PROJECT_SOURCE_DIR}/src/util/hash.h")
+set(miodb_precompiled_own_headers "${PROJECT_SOURCE_DIR}/include/miodb/options.h" "${PROJECT_SOURCE_DIR}/src/nvm/pool/pool.h"
+    "${PROJECT_SOURCE_DIR}/src/ssd/ssd_store.h" "${PROJECT_SOURCE_DIR}/src/util/bytes/hash.h")
 
 # Defines a set of headers: these and further ones. Targets of the same compiler flags share it; they may have more
 # definitions than what it links.

@@ -1,5 +1,5 @@
 # The simulator build: the engine compiled once more, with MIODB_SIMULATOR, so that a simulator of persistent memory
-# stands behind src/nvm/persist.h and faults can be planted; and crash_explorer, which is made of it
+# stands behind src/nvm/persist/persist.h and faults can be planted; and crash_explorer, which is made of it
 # (docs/crash_model.md). Nothing else links these objects, so no other program pays for them.
 
 add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})

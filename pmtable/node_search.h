@@ -12,9 +12,9 @@
 
 #include "miodb/slice.h"
 #include "src/format/index_node.h"
-#include "src/util/check.h"
-#include "src/util/key_order.h"
-#include "src/util/last_where.h"
+#include "src/util/bytes/key_order.h"
+#include "src/util/bytes/last_where.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

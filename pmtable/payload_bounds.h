@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "src/format/pm_ref.h"
-#include "src/util/check.h"
-#include "src/util/last_where.h"
+#include "src/util/bytes/last_where.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

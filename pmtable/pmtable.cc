@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "pmtable/table_header.h"
-#include "src/util/check.h"
-#include "src/util/hash.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 // Verification: the header, the meta block and the inner levels have checksums that an open compares; a leaf and a
 // record have theirs compared only in reads that verify, and in merges. Everything that becomes a size, a count or a

@@ -30,10 +30,10 @@
 #include "src/format/index_node.h"
 #include "src/format/record.h"
 #include "src/iterator/lookup_key.h"
-#include "src/nvm/pool.h"
-#include "src/util/bloom_filter.h"
-#include "src/util/check.h"
-#include "src/util/key_order.h"
+#include "src/nvm/pool/pool.h"
+#include "src/util/bytes/bloom_filter.h"
+#include "src/util/bytes/key_order.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

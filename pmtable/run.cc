@@ -3,9 +3,9 @@
 
 #include "pmtable/run.h"
 
-#include "src/util/check.h"
-#include "src/util/perf_clock.h"
-#include "src/util/prefetch.h"
+#include "src/util/bytes/prefetch.h"
+#include "src/util/check/check.h"
+#include "src/util/clock/perf_clock.h"
 
 namespace miodb {
 

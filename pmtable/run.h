@@ -12,8 +12,8 @@
 
 #include "pmtable/pmtable.h"
 #include "src/iterator/internal_iterator.h"
-#include "src/util/check.h"
-#include "src/util/shared_list.h"
+#include "src/util/bytes/shared_list.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

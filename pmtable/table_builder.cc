@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "pmtable/index_cursor.h"
-#include "src/util/check.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
 
 // A table is built from entries in key order, step by step:
 //

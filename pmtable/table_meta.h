@@ -16,9 +16,9 @@
 
 #include "miodb/slice.h"
 #include "src/format/superblock.h"
-#include "src/nvm/pool.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
+#include "src/nvm/pool/pool.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include "pmtable/node_search.h"
-#include "src/util/check.h"
-#include "src/util/perf_clock.h"
-#include "src/util/prefetch.h"
+#include "src/util/bytes/prefetch.h"
+#include "src/util/check/check.h"
+#include "src/util/clock/perf_clock.h"
 
 // A get in a table, step by step:
 //

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "pmtable/pmtable.h"
-#include "src/util/prefetch.h"
+#include "src/util/bytes/prefetch.h"
 
 namespace miodb {
 

@@ -15,7 +15,7 @@ scaled() { awk -v n="$1" -v f="$2" -v least="${3:-1}" 'BEGIN { v = int(n * f + 0
 # ---- Databases -------------------------------------------------------------------------------------------------------
 
 # is_database_file NAME: whether the name is one that MioDB, LevelDB or RocksDB give to files of a database. MioDB's are
-# named in src/db/file_names.h, src/nvm/pool.cc, src/log/file_log_format.h, src/log/file_log.cc and src/ssd/ssd_store.cc.
+# named in src/format/file_names.h, src/nvm/pool/pool.cc, src/log/file_log_format.h, src/log/file_log.cc and src/ssd/ssd_store.cc.
 is_database_file() {
   local number='[0-9]+'
   local words=(

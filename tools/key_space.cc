@@ -6,7 +6,7 @@
 #include <string>
 
 #include "miodb/db.h"
-#include "src/util/descriptors.h"
+#include "src/util/files/descriptors.h"
 
 int main(int argc, char** argv) {
   if (!miodb::FillStandardDescriptors()) return 1;

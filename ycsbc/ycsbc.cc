@@ -10,7 +10,7 @@
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/common/ticks.h"
-#include "src/util/descriptors.h"
+#include "src/util/files/descriptors.h"
 #include "ycsbc/basic_engine.h"
 #include "ycsbc/command_line.h"
 #include "ycsbc/driver.h"

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "benchmarks/micro/keys.h"
-#include "src/nvm/extent_allocator.h"
-#include "src/util/bloom_filter.h"
-#include "src/util/crc32c.h"
-#include "src/util/hash.h"
+#include "src/nvm/space/extent_allocator.h"
+#include "src/util/bytes/bloom_filter.h"
+#include "src/util/bytes/crc32c.h"
+#include "src/util/bytes/hash.h"
 
 namespace miodb::micro {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "benchmarks/micro/check.h"
 #include "benchmarks/micro/keys.h"
-#include "compaction/flush.h"
-#include "compaction/merge.h"
+#include "compaction/merge/flush.h"
+#include "compaction/merge/merge.h"
 #include "src/log/frame_writer.h"
 #include "src/memtable/memtable.h"
 

@@ -133,7 +133,7 @@ class MIODB_EXPORT WriteBatch {
  private:
   friend class WriteBatchInternal;
 
-  // Layout: src/api/write_batch_internal.h.
+  // Layout: src/api/batch/write_batch_internal.h.
   std::string rep_;
 };
 

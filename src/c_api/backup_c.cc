@@ -6,8 +6,8 @@
 #include "miodb/backup.h"
 #include "miodb/c.h"
 #include "src/c_api/c_types.h"
-#include "src/util/check.h"
-#include "src/util/no_throw.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 using miodb::BackupInfo;
 using miodb::BackupOptions;

@@ -19,7 +19,7 @@
 #include "miodb/shared_resources.h"
 #include "miodb/write_batch.h"
 #include "miodb/write_batch_with_index.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 struct leveldb_t {
   miodb::DB* rep;

@@ -9,8 +9,8 @@
 #include "miodb/c.h"
 #include "miodb/column_family.h"
 #include "src/c_api/c_types.h"
-#include "src/util/check.h"
-#include "src/util/no_throw.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 using miodb::ColumnFamilyHandle;
 using miodb::CopyForC;

@@ -5,7 +5,7 @@
 #include "miodb/compaction_filter.h"
 #include "miodb/lifetime.h"
 #include "src/c_api/c_types.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 // Lifetime policies and compaction filters that are made of C functions.
 

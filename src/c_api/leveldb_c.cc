@@ -6,9 +6,9 @@
 #include "leveldb/c.h"
 #include "miodb/comparator.h"
 #include "src/c_api/c_types.h"
-#include "src/db/options_check.h"
-#include "src/util/check.h"
-#include "src/util/no_throw.h"
+#include "src/db/context/options_check.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 // The functions of LevelDB's C API, in the order of its header; most of those of options are in options_c.cc. Each
 // unpacks its C types, makes one call of the C++ API, and packs what comes back. A program frees every pointer that it

@@ -6,7 +6,7 @@
 
 #include "miodb/c.h"
 #include "src/c_api/c_types.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 // Merges and single deletions of the C API, and operators that are made of C functions.
 

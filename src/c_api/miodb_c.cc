@@ -7,8 +7,8 @@
 #include "miodb/c.h"
 #include "miodb/dumpfile.h"
 #include "src/c_api/c_types.h"
-#include "src/util/check.h"
-#include "src/util/no_throw.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 // The functions that MioDB adds to LevelDB's C API, in the order of its header; those of options are in options_c.cc.
 

@@ -7,7 +7,7 @@
 #include "leveldb/c.h"
 #include "miodb/c.h"
 #include "src/c_api/c_types.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 // Options of the C API, LevelDB's and MioDB's: how they are made, and a setter for each member. Setters of comparators
 // and filter policies are in leveldb_c.cc, beside the structs behind these types.

@@ -5,8 +5,8 @@
 #include "miodb/c.h"
 #include "miodb/updates.h"
 #include "src/c_api/c_types.h"
-#include "src/util/check.h"
-#include "src/util/no_throw.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 using miodb::RepOf;
 using miodb::SaveError;

@@ -11,8 +11,8 @@
 #include <new>
 #include <utility>
 
-#include "src/util/check.h"
-#include "src/util/descriptors.h"
+#include "src/util/check/check.h"
+#include "src/util/files/descriptors.h"
 
 // How long a read waits: the units of 256 bytes that it touches are looked up in the modelled cache. Each that is not
 // there costs the latency of a random unit, or the smaller one of a unit that goes on with a stream of this thread,

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "src/util/clock.h"
-#include "src/util/time_stamp.h"
+#include "src/util/clock/clock.h"
+#include "src/util/clock/time_stamp.h"
 
 namespace miodb {
 

@@ -16,8 +16,8 @@
 #include "miodb/slice.h"
 #include "src/format/record.h"
 #include "src/format/value_type.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

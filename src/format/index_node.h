@@ -16,8 +16,8 @@
 #include <cstdint>
 
 #include "src/format/pm_ref.h"
-#include "src/util/check.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "src/format/value_type.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -1,7 +1,7 @@
 #include "src/format/problem.h"
 
-#include "src/util/escape.h"
-#include "src/util/family_key.h"
+#include "src/util/bytes/escape.h"
+#include "src/util/bytes/family_key.h"
 
 namespace miodb {
 

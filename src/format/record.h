@@ -29,10 +29,10 @@
 
 #include "miodb/slice.h"
 #include "src/format/value_type.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/hash.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

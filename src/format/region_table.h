@@ -17,8 +17,8 @@
 #include <string>
 
 #include "src/format/superblock.h"
-#include "src/util/hash.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

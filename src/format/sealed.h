@@ -13,9 +13,9 @@
 #include <string>
 
 #include "miodb/slice.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/crc32c.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/crc32c.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -1,5 +1,5 @@
 // The store descriptor: which parts a database has, and where they are. The descriptor is the content of the file STORE
-// in the database directory, and is replaced as a whole (src/db/store_file.h).
+// in the database directory, and is replaced as a whole (src/db/store/store_file.h).
 //
 //   8 bytes "MIOSTORE" | u32 format version | u32 masked CRC-32C of all that follows
 //   u8 state | u8 1 if the log is in use | uuid of the pool | uuid of its successor | u64 id and u64 epoch of the log
@@ -91,7 +91,7 @@ struct StoreDescriptor {
   std::vector<uint64_t> former_ids;  // of pools and SSD tiers that repairs have set aside
 
   // The state of a volatile pool's database that its files do not hold; with any other pool nothing is set. The state
-  // is an edit from nothing (version/version_edit.h): comparator, next id, files, and the flushed sequence up to which
+  // is an edit from nothing (edit/version_edit.h): comparator, next id, files, and the flushed sequence up to which
   // writes are in files, or hidden by others that are; the log goes on from there. Writes up to the log reach were
   // durable in the log when this was written, and files may hold any of them, so a log that ends earlier is damaged.
   uint64_t log_reach = 0;

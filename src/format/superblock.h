@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "src/util/hash.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

@@ -9,7 +9,7 @@
 
 #include "miodb/slice.h"
 #include "src/format/store_descriptor.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "src/util/check.h"
-#include "src/util/family_key.h"
+#include "src/util/bytes/family_key.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "miodb/slice.h"
-#include "src/util/check.h"
-#include "src/util/hash.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/bytes/key_order.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

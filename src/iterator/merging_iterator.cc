@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

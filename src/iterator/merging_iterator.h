@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/iterator/internal_iterator.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/key_order.h"
 
 namespace miodb {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "src/api/full_merge.h"
-#include "src/util/check.h"
-#include "src/util/mutation.h"
+#include "src/api/types/full_merge.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

@@ -22,8 +22,8 @@
 #include "src/format/expiry.h"
 #include "src/format/record.h"
 #include "src/iterator/internal_iterator.h"
-#include "src/util/check.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/key_order.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -18,9 +18,9 @@
 
 #include "miodb/slice.h"
 #include "src/format/range_deletion.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/key_order.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

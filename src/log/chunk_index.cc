@@ -7,10 +7,10 @@
 
 #include "src/format/record.h"
 #include "src/log/record_order.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/hash.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

@@ -24,8 +24,8 @@
 
 #include "src/log/log_chunk.h"
 #include "src/log/log_chunk_place.h"
-#include "src/nvm/persist.h"
-#include "src/util/key_order.h"
+#include "src/nvm/persist/persist.h"
+#include "src/util/bytes/key_order.h"
 
 namespace miodb {
 

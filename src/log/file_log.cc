@@ -7,15 +7,15 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/log/log_file_bytes.h"
 #include "src/log/log_piece.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/held_lock.h"
-#include "src/util/mutation.h"
-#include "src/util/posix_file.h"
-#include "src/util/replace_file.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
+#include "src/util/files/held_lock.h"
+#include "src/util/files/posix_file.h"
+#include "src/util/files/replace_file.h"
 
 namespace miodb {
 

@@ -30,7 +30,7 @@
 #include "src/log/file_log_format.h"
 #include "src/log/file_log_writer.h"
 #include "src/log/frame_writer.h"
-#include "src/util/mutex.h"
+#include "src/util/threads/mutex.h"
 
 namespace miodb {
 

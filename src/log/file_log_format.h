@@ -6,7 +6,7 @@
 //
 // A record is one full fragment, or a first, middle ones and a last. Less than a header's bytes at the end of a block
 // are zero, and so is everything from where a fragment of type 0 and size 0 begins: padding, which any reader of the
-// format skips. The payload of a record is a batch (src/api/write_batch_internal.h): one write group.
+// format skips. The payload of a record is a batch (src/api/batch/write_batch_internal.h): one write group.
 //
 // A file's name tells its number, ascending, and its block size unless that is the format's usual one:
 // 000017.log, 000018-8192.log. So a file can be read whatever the options are today.

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/log/file_log_format.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/crc32c.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/crc32c.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

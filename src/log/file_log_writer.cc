@@ -7,9 +7,9 @@
 #include <string>
 
 #include "src/log/file_log_format.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/crc32c.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/crc32c.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

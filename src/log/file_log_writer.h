@@ -13,7 +13,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/log/file_log_format.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

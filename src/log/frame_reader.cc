@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "src/util/check.h"
-#include "src/util/mutation.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

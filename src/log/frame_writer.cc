@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/nvm/pool.h"
+#include "src/nvm/pool/pool.h"
 
 namespace miodb {
 

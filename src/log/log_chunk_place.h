@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/format/pm_ref.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

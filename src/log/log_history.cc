@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "src/log/file_log.h"
-#include "src/util/check.h"
-#include "src/util/mutation.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

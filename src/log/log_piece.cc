@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/log/file_log_reader.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

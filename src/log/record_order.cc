@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

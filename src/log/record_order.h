@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "src/format/record.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/key_order.h"
 
 namespace miodb {
 

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "src/memtable/blink_tree_search.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -31,8 +31,8 @@
 #include "miodb/slice.h"
 #include "src/format/record.h"
 #include "src/memtable/block_pool.h"
-#include "src/util/check.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/key_order.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "src/memtable/blink_tree_search.h"
-#include "src/util/cpu_relax.h"
+#include "src/util/clock/cpu_relax.h"
 
 namespace miodb {
 

@@ -5,9 +5,9 @@
 #define MIODB_SRC_MEMTABLE_BLINK_TREE_SEARCH_H_
 
 #include "src/memtable/blink_tree.h"
-#include "src/util/check.h"
-#include "src/util/last_where.h"
-#include "src/util/prefetch.h"
+#include "src/util/bytes/last_where.h"
+#include "src/util/bytes/prefetch.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

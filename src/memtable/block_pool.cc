@@ -12,7 +12,7 @@
 // takes no page faults and no memory from the system, as long as the prepare thread keeps up; where it does not, the
 // put makes its block itself.
 
-#include "src/util/page.h"
+#include "src/util/files/page.h"
 
 namespace miodb {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "src/numa/numa.h"
-#include "src/util/check.h"
-#include "src/util/mutex.h"
+#include "src/util/check/check.h"
+#include "src/util/threads/mutex.h"
 
 namespace miodb {
 

@@ -22,9 +22,9 @@
 #include "src/memtable/blink_tree.h"
 #include "src/memtable/memtable_ranges.h"
 #include "src/memtable/sorted_chunks.h"
-#include "src/util/bloom_filter.h"
-#include "src/util/check.h"
-#include "src/util/prefetch.h"
+#include "src/util/bytes/bloom_filter.h"
+#include "src/util/bytes/prefetch.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "src/iterator/merging_iterator.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 // A chunk is searched as it lies on the medium: a place leads to a record, and the record is parsed anew each time it
 // is met. Nothing of it was verified by the open, so each look checks that the place lies inside of the frames, that

@@ -14,10 +14,10 @@
 #include <cstring>
 #include <fstream>
 
-#include "src/util/check.h"
-#include "src/util/descriptors.h"
-#include "src/util/file_size_limit.h"
-#include "src/util/posix_file.h"
+#include "src/util/check/check.h"
+#include "src/util/files/descriptors.h"
+#include "src/util/files/file_size_limit.h"
+#include "src/util/files/posix_file.h"
 
 // System calls about files and file systems. Errors come back as numbers where the caller decides what they mean, and
 // as a status where they only have to be told.

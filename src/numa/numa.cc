@@ -11,9 +11,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "src/util/check.h"
-#include "src/util/descriptors.h"
-#include "src/util/page.h"
+#include "src/util/check/check.h"
+#include "src/util/files/descriptors.h"
+#include "src/util/files/page.h"
 
 // The nodes that sysfs lists, and the kernel's calls that bind memory and threads to them.
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "src/util/check.h"
-#include "src/util/page.h"
+#include "src/util/check/check.h"
+#include "src/util/files/page.h"
 
 // Options about nodes, checked against this machine before anything is bound.
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/util/check.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

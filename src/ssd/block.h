@@ -18,7 +18,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/ssd/table_format.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

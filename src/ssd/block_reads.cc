@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

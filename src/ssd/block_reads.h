@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/util/direct_file.h"
-#include "src/util/read_rings.h"
+#include "src/util/files/direct_file.h"
+#include "src/util/files/read_rings.h"
 
 namespace miodb {
 

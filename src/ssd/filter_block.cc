@@ -1,7 +1,7 @@
 #include "src/ssd/filter_block.h"
 
-#include "src/util/check.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -14,7 +14,7 @@
 
 #include "miodb/filter_policy.h"
 #include "miodb/slice.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -15,8 +15,8 @@
 #include "miodb/comparator.h"
 #include "miodb/filter_policy.h"
 #include "src/format/record.h"
-#include "src/util/check.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/key_order.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/ssd/ssd_levels.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -7,8 +7,8 @@
 #include "miodb/table_builder.h"
 #include "src/ssd/sst_reader.h"
 #include "src/ssd/sst_writer.h"
-#include "src/util/check.h"
-#include "src/util/no_throw.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 namespace miodb {
 

@@ -15,9 +15,9 @@
 #include <memory>
 
 #include "miodb/env.h"
-#include "src/util/check.h"
-#include "src/util/direct_file.h"
-#include "src/util/helper_threads.h"
+#include "src/util/check/check.h"
+#include "src/util/files/direct_file.h"
+#include "src/util/threads/helper_threads.h"
 
 namespace miodb {
 

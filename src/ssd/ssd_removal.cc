@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <new>
 
-#include "src/nvm/reader_guard.h"
+#include "src/nvm/readers/reader_guard.h"
 #include "src/ssd/ssd_store.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 // The life of a table file: a job writes it under a new id (NewFile), syncs it with its name, opens it, and an edit
 // names it. When the last version that has it is gone, its SstFile notes the number, and an SSD thread removes it

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <new>
 
-#include "src/api/table_bloom.h"
-#include "src/util/check.h"
-#include "src/util/held_lock.h"
-#include "src/util/mutation.h"
-#include "src/util/no_throw.h"
+#include "src/api/types/table_bloom.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
+#include "src/util/check/no_throw.h"
+#include "src/util/files/held_lock.h"
 
 namespace miodb {
 

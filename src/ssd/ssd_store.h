@@ -34,11 +34,11 @@
 #include "src/ssd/internal_key.h"
 #include "src/ssd/sst_file.h"
 #include "src/ssd/sst_reader.h"
-#include "src/util/check.h"
-#include "src/util/helper_threads.h"
-#include "src/util/mutex.h"
-#include "src/util/rate_limiter.h"
-#include "src/util/replace_file.h"
+#include "src/util/check/check.h"
+#include "src/util/files/rate_limiter.h"
+#include "src/util/files/replace_file.h"
+#include "src/util/threads/helper_threads.h"
+#include "src/util/threads/mutex.h"
 
 namespace miodb {
 

@@ -14,8 +14,8 @@
 #include <string>
 
 #include "src/format/expiry.h"
-#include "src/util/check.h"
-#include "src/util/shared_list.h"
+#include "src/util/bytes/shared_list.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -1,9 +1,9 @@
 #include "src/ssd/sst_reader.h"
 
 #include "src/ssd/readahead.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
 
 // A table file as gets and walks read it. The footer leads to the index, which is in memory while the table is open,
 // and the index leads to blocks. A get needs one block: the filter says whether to look at all, the index says into

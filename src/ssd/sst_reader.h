@@ -22,8 +22,8 @@
 #include "src/ssd/filter_block.h"
 #include "src/ssd/recent_blocks.h"
 #include "src/ssd/table_format.h"
-#include "src/util/check.h"
-#include "src/util/helper_threads.h"
+#include "src/util/check/check.h"
+#include "src/util/threads/helper_threads.h"
 
 namespace miodb {
 

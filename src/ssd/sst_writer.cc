@@ -1,7 +1,7 @@
 #include "src/ssd/sst_writer.h"
 
-#include "src/util/check.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
 
 // The order of a file is the order of writing: data blocks, filter block, meta index, index, footer. Nothing is ever
 // written twice or out of order, so the file may be any that can be appended to. Until Finish the index is in memory,

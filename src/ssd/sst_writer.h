@@ -15,7 +15,7 @@
 #include "src/ssd/block.h"
 #include "src/ssd/filter_block.h"
 #include "src/ssd/table_format.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

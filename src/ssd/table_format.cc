@@ -3,10 +3,10 @@
 #include <snappy.h>
 #include <zstd.h>
 
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/crc32c.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/crc32c.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/trace/trace_format.h"
 #include "src/trace/trace_payload.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/trace/trace_payload.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
 
 // Reading the bytes of records. They come from a file that anybody may have written:
 // what is wrong with them is said in words, and nothing is believed before it was compared with the bytes that are

@@ -26,9 +26,9 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "miodb/trace.h"
-#include "src/util/check.h"
-#include "src/util/family_key.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/family_key.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

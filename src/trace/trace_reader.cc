@@ -8,9 +8,9 @@
 #include "miodb/env.h"
 #include "miodb/trace.h"
 #include "src/trace/trace_format.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
-#include "src/util/no_throw.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 // A reader judges every record before it delivers it: its length by what the file still has, its bitmap by its type,
 // each member by the bytes of the payload, a batch by its updates, and everything since the last checksum by that. So

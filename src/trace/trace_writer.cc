@@ -5,8 +5,8 @@
 
 #include "miodb/env.h"
 #include "miodb/trace.h"
-#include "src/util/check.h"
-#include "src/util/no_throw.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 namespace miodb {
 

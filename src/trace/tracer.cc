@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "miodb/db.h"
-#include "src/util/check.h"
-#include "src/util/clock.h"
-#include "src/util/no_throw.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
+#include "src/util/clock/clock.h"
 
 // A recorded call, step by step: the caller sees by one relaxed load that a trace runs; under the mutex it is asked
 // whether the call passes the filter, the sampling and the size limit (Takes); the record is made in a string that is

@@ -19,9 +19,9 @@
 #include "miodb/status.h"
 #include "miodb/trace.h"
 #include "src/trace/trace_format.h"
-#include "src/util/check.h"
-#include "src/util/family_key.h"
-#include "src/util/mutex.h"
+#include "src/util/bytes/family_key.h"
+#include "src/util/check/check.h"
+#include "src/util/threads/mutex.h"
 
 namespace miodb {
 

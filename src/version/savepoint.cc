@@ -2,8 +2,8 @@
 
 #include "src/version/savepoint.h"
 
-#include "src/util/check.h"
-#include "src/util/mutation.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 

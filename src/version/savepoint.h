@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "src/nvm/extent.h"
+#include "src/nvm/pool/extent.h"
+#include "src/version/edit/version_edit.h"
 #include "src/version/version.h"
-#include "src/version/version_edit.h"
 
 namespace miodb {
 

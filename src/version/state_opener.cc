@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -12,8 +12,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "src/version/edit/version_edit.h"
 #include "src/version/savepoint.h"
-#include "src/version/version_edit.h"
 
 namespace miodb {
 

@@ -17,7 +17,7 @@
 #include "pmtable/run.h"
 #include "src/iterator/range_set.h"
 #include "src/ssd/ssd_levels.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "src/util/check.h"
-#include "src/version/version_edit.h"
+#include "src/util/check/check.h"
+#include "src/version/edit/version_edit.h"
 
 namespace miodb {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "src/api/comparator_check.h"
-#include "src/util/check.h"
-#include "src/util/mutation.h"
+#include "src/api/types/comparator_check.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 #include "src/version/state_opener.h"
 #include "src/version/version_set.h"
 

@@ -7,9 +7,9 @@
 #include <new>
 #include <set>
 
-#include "src/util/check.h"
-#include "src/util/mutation.h"
-#include "src/util/no_throw.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
+#include "src/util/check/no_throw.h"
 #include "src/version/version_builder.h"
 
 namespace miodb {

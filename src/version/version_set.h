@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/version/manifest.h"
+#include "src/version/manifest/manifest.h"
 #include "src/version/savepoint.h"
 #include "src/version/state_opener.h"
 #include "src/version/version.h"

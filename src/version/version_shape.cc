@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 #include "src/version/version_builder.h"
 
 namespace miodb {

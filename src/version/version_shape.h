@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <string>
 
+#include "src/version/edit/version_edit.h"
 #include "src/version/state_opener.h"
 #include "src/version/version.h"
-#include "src/version/version_edit.h"
 
 namespace miodb {
 

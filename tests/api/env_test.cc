@@ -14,7 +14,7 @@
 
 #include "miodb/comparator.h"
 #include "miodb/options.h"
-#include "src/util/mutex.h"
+#include "src/util/threads/mutex.h"
 #include "tests/common/random.h"
 
 namespace miodb {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "miodb/slice.h"
-#include "src/api/table_bloom.h"
-#include "src/util/coding.h"
+#include "src/api/types/table_bloom.h"
+#include "src/util/bytes/coding.h"
 #include "tests/common/random.h"
 
 namespace miodb {

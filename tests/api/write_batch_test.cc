@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/format/value_type.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 #include "tests/common/random.h"
 
 namespace miodb {

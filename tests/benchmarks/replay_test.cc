@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "benchmarks/replayer.h"
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/no_threads.h"

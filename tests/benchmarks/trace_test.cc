@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "tests/benchmarks/map_engine.h"
 #include "tests/common/test_dir.h"
 #include "tests/trace/trace_files.h"

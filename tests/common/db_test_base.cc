@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/random.h"
 
 namespace miodb::test {

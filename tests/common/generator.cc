@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 
 namespace miodb::test {
 

@@ -1,4 +1,4 @@
-#include "compaction/flush.h"
+#include "compaction/merge/flush.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compaction/merge.h"
+#include "compaction/merge/merge.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
 #include "tests/compaction/merge_world.h"

@@ -1,6 +1,6 @@
 // Merges of random runs leave exactly what reads may need (merge_world.h).
 
-#include "compaction/merge.h"
+#include "compaction/merge/merge.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compaction/merge.h"
+#include "compaction/merge/merge.h"
 #include "tests/pmtable/table_maker.h"
 
 namespace miodb::test {

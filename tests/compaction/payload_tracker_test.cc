@@ -1,4 +1,4 @@
-#include "compaction/payload_tracker.h"
+#include "compaction/merge/payload_tracker.h"
 
 #include <gtest/gtest.h>
 

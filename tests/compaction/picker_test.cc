@@ -1,4 +1,4 @@
-#include "compaction/picker.h"
+#include "compaction/policy/picker.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The scheduler and a database that is left alone: when it settles by itself, and when it gives that up.
 
-#include "compaction/quiet.h"
+#include "compaction/policy/quiet.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compaction/scheduler.h"
+#include "compaction/policy/scheduler.h"
 #include "tests/compaction/versions.h"
 
 namespace miodb::test {

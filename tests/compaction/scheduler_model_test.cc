@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "compaction/scheduler.h"
+#include "compaction/policy/scheduler.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 #include "tests/compaction/versions.h"

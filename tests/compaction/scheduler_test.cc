@@ -1,6 +1,6 @@
 // The scheduler: what each event and each figure of its policy does, and the tables of its moves.
 
-#include "compaction/scheduler.h"
+#include "compaction/policy/scheduler.h"
 
 #include <gtest/gtest.h>
 

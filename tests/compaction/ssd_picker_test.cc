@@ -1,6 +1,6 @@
 // The sizes that the SSD levels get by themselves.
 
-#include "compaction/ssd_picker.h"
+#include "compaction/policy/ssd_picker.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The schedule of the SSD tier: what is held, whose turn it is, and what each figure of its policy does.
 
-#include "compaction/ssd_schedule.h"
+#include "compaction/policy/ssd_schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compaction/version_filter.h"
+#include "compaction/filter/version_filter.h"
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/util/clock.h"
+#include "src/util/clock/clock.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
 #include "tests/common/model_test_base.h"

@@ -10,7 +10,7 @@
 
 #include "miodb/comparator.h"
 #include "miodb/env.h"
-#include "src/inspect/verify.h"
+#include "src/inspect/verify/verify.h"
 #include "src/log/log_piece.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"

@@ -14,7 +14,7 @@
 #include "src/format/manifest_area.h"
 #include "src/format/record.h"
 #include "src/format/superblock.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/model.h"

@@ -13,7 +13,7 @@
 
 #include "miodb/merge_operator.h"
 #include "miodb/trace.h"
-#include "src/util/family_key.h"
+#include "src/util/bytes/family_key.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"

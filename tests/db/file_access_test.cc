@@ -12,7 +12,7 @@
 
 #include "miodb/env.h"
 #include "miodb/trace.h"
-#include "src/util/posix_file.h"
+#include "src/util/files/posix_file.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {

@@ -9,7 +9,7 @@
 
 #include "miodb/backup.h"
 #include "miodb/updates.h"
-#include "src/db/store_file.h"
+#include "src/db/store/store_file.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
 #include "tests/common/model_test_base.h"

@@ -13,8 +13,8 @@
 #include "miodb/env.h"
 #include "src/format/manifest_area.h"
 #include "src/format/record.h"
-#include "src/inspect/manifest_image.h"
-#include "src/nvm/pool_image.h"
+#include "src/inspect/image/manifest_image.h"
+#include "src/nvm/pool/pool_image.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/string_file.h"
 

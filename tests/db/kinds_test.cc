@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "miodb/merge_operator.h"
-#include "src/util/check.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/db/events.h"
+#include "src/db/stats/events.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {

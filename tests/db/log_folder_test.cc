@@ -8,7 +8,7 @@
 #include <string>
 
 #include "miodb/env.h"
-#include "src/db/places.h"
+#include "src/db/store/places.h"
 #include "tests/db/file_log_fixture.h"
 
 namespace miodb::test {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/util/read_rings.h"
+#include "src/util/files/read_rings.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"

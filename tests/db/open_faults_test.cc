@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {

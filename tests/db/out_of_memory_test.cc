@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "miodb/cache.h"
-#include "src/db/db_impl.h"
-#include "src/db/db_parts.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/open/db_parts.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 

@@ -1,6 +1,6 @@
 // The places of a database's parts: an open refuses options that name others than STORE, and MoveStore changes them.
 
-#include "src/db/places.h"
+#include "src/db/store/places.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/db/file_names.h"
-#include "src/db/store_file.h"
+#include "src/db/store/store_file.h"
+#include "src/format/file_names.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {

@@ -13,8 +13,8 @@
 #include <sstream>
 #include <thread>
 
-#include "src/db/store_file.h"
-#include "src/nvm/region_finder.h"
+#include "src/db/store/store_file.h"
+#include "src/nvm/region/region_finder.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/in_child.h"
 #include "tests/nvm/pool_files.h"

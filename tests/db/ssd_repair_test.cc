@@ -9,7 +9,7 @@
 
 #include "miodb/env.h"
 #include "src/format/manifest_area.h"
-#include "src/nvm/pool_image.h"
+#include "src/nvm/pool/pool_image.h"
 #include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {

@@ -12,7 +12,7 @@
 #include "miodb/cache.h"
 #include "miodb/env.h"
 #include "miodb/pinnable_slice.h"
-#include "src/db/places.h"
+#include "src/db/store/places.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/ssd_test_base.h"

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "miodb/env.h"
-#include "src/db/file_names.h"
-#include "src/db/places.h"
-#include "src/db/store_file.h"
+#include "src/db/store/places.h"
+#include "src/db/store/store_file.h"
+#include "src/format/file_names.h"
 #include "src/format/superblock.h"
-#include "src/nvm/pool.h"
-#include "src/version/version_edit.h"
+#include "src/nvm/pool/pool.h"
+#include "src/version/edit/version_edit.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {

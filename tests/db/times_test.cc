@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/db/op_times.h"
+#include "src/db/stats/op_times.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/program.h"

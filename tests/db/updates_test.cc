@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "miodb/lifetime.h"
-#include "src/inspect/verify.h"
+#include "src/inspect/verify/verify.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
 #include "tests/common/model_test_base.h"

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/api/write_batch_internal.h"
-#include "src/db/store_file.h"
-#include "src/inspect/ssd_salvage.h"
+#include "src/api/batch/write_batch_internal.h"
+#include "src/db/store/store_file.h"
+#include "src/inspect/salvage/ssd_salvage.h"
 #include "src/log/file_log.h"
 #include "src/log/log_piece.h"
-#include "src/util/coding.h"
-#include "src/version/version_edit.h"
+#include "src/util/bytes/coding.h"
+#include "src/version/edit/version_edit.h"
 #include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {

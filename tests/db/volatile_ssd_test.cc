@@ -16,9 +16,9 @@
 
 #include "miodb/env.h"
 #include "miodb/merge_operator.h"
-#include "src/db/places.h"
-#include "src/db/store_file.h"
-#include "src/version/version_edit.h"
+#include "src/db/store/places.h"
+#include "src/db/store/store_file.h"
+#include "src/version/edit/version_edit.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 #include "tests/common/ssd_test_base.h"

@@ -1,6 +1,6 @@
 // Space that log chunks leave for copies of running jobs.
 
-#include "src/db/copy_room.h"
+#include "src/db/space/copy_room.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "compaction/scheduler.h"
+#include "compaction/policy/scheduler.h"
 #include "miodb/compaction_filter.h"
-#include "src/db/db_impl.h"
-#include "src/db/db_parts.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/open/db_parts.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/status_asserts.h"

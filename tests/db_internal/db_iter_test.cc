@@ -1,4 +1,4 @@
-#include "src/db/db_iter.h"
+#include "src/db/read/db_iter.h"
 
 #include <gtest/gtest.h>
 

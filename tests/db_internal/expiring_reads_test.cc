@@ -12,7 +12,7 @@
 #include "miodb/lifetime.h"
 #include "miodb/merge_operator.h"
 #include "miodb/optimistic_transaction.h"
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {

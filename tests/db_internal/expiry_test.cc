@@ -13,7 +13,7 @@
 #include "miodb/lifetime.h"
 #include "miodb/merge_operator.h"
 #include "miodb/write_batch.h"
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 

@@ -1,7 +1,7 @@
 // A family's iterator over damaged table files: reads that do not verify may be wrong, and show keys of the family
 // alone.
 
-#include "src/db/family_iterator.h"
+#include "src/db/read/family_iterator.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "miodb/column_family.h"
-#include "src/util/family_key.h"
+#include "src/util/bytes/family_key.h"
 #include "tests/common/ssd_test_base.h"
 #include "tests/common/status_asserts.h"
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"

@@ -1,6 +1,6 @@
 // Log that is kept for followers, where several parts of a database want to let go of it at the same time.
 
-#include "src/db/kept_log.h"
+#include "src/db/space/kept_log.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "miodb/updates.h"
-#include "src/db/db_impl.h"
-#include "src/db/db_parts.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/open/db_parts.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"

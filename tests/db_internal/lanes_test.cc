@@ -1,4 +1,4 @@
-// Whole databases with several writers in lanes (src/db/write_lanes.h): what a writer was told is there, whatever the
+// Whole databases with several writers in lanes (db/write/write_lanes.h): what a writer was told is there, whatever the
 // others, flushes, merges, snapshots, a full pool, an error or a kill do meanwhile. Meant for ThreadSanitizer as well.
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@
 #include "miodb/trace.h"
 #include "miodb/updates.h"
 #include "miodb/write_batch.h"
-#include "src/db/db_impl.h"
-#include "src/db/db_parts.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/open/db_parts.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/common/generator.h"
 #include "tests/common/model.h"
 #include "tests/common/test_dir.h"

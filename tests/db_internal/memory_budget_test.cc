@@ -1,6 +1,6 @@
 // The choice of the database that has to seal its memtable when all take too much.
 
-#include "src/db/memory_budget.h"
+#include "src/db/context/memory_budget.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "src/format/superblock.h"
 #include "tests/common/db_test_base.h"
 

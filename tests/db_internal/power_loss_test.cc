@@ -19,8 +19,8 @@
 
 #include "miodb/env.h"
 #include "miodb/write_batch.h"
-#include "src/db/db_impl.h"
-#include "src/util/hash.h"
+#include "src/db/open/db_impl.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/environment.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/status_asserts.h"

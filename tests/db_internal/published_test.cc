@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "miodb/comparator.h"
-#include "src/db/db_impl.h"
-#include "src/db/db_parts.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/open/db_parts.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb {

@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/db/read_state.h"
+#include "src/db/state/read_state.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/generator.h"

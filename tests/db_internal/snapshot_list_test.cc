@@ -1,4 +1,4 @@
-#include "src/db/snapshot_list.h"
+#include "src/db/context/snapshot_list.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 
 #include "miodb/env.h"
 #include "miodb/updates.h"
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {

@@ -1,7 +1,7 @@
 // Views of a database at one moment, beside the database that goes on: random histories of puts, lifetimes, deletions,
 // deletions of ranges, operands and families, with flushes, merges and an SSD tier, against what a model had then.
 
-#include "src/db/view_db.h"
+#include "src/db/reader/view_db.h"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@
 #include "miodb/lifetime.h"
 #include "miodb/merge_operator.h"
 #include "miodb/write_batch.h"
-#include "src/db/db_impl.h"
-#include "src/db/db_parts.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/open/db_parts.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/model.h"

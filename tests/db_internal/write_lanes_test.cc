@@ -1,7 +1,7 @@
 // Writers in lanes: each sees its own write when it returns, what is visible is in the memtable without a gap, and the
 // log has every frame once and in order. Meant for ThreadSanitizer as well.
 
-#include "src/db/write_lanes.h"
+#include "src/db/write/write_lanes.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "src/log/log_piece.h"
-#include "src/util/mutex.h"
+#include "src/util/threads/mutex.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 #include "tests/common/status_asserts.h"

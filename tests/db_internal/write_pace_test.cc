@@ -1,6 +1,6 @@
 // WritePace against a model of a pool: a writer that goes as fast as it may, and jobs that give back in lumps.
 
-#include "src/db/write_pace.h"
+#include "src/db/write/write_pace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/db/write_queue.h"
+#include "src/db/write/write_queue.h"
 
 #include <gtest/gtest.h>
 

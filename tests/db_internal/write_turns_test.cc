@@ -1,4 +1,4 @@
-#include "src/db/write_turns.h"
+#include "src/db/write/write_turns.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/util/clock.h"
+#include "src/util/clock/clock.h"
 
 namespace miodb {
 namespace {

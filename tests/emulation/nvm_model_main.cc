@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "src/emulation/nvm_model.h"
-#include "src/nvm/persist.h"
-#include "src/util/clock.h"
+#include "src/nvm/persist/persist.h"
+#include "src/util/clock/clock.h"
 
 namespace {
 

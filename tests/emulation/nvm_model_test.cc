@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/util/clock.h"
+#include "src/util/clock/clock.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 

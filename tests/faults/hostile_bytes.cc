@@ -12,7 +12,7 @@
 #include "src/log/file_log_format.h"
 #include "src/ssd/block.h"
 #include "src/ssd/table_format.h"
-#include "src/util/crc32c.h"
+#include "src/util/bytes/crc32c.h"
 
 namespace miodb::test {
 

@@ -11,10 +11,10 @@
 #include "src/format/index_node.h"
 #include "src/format/manifest_area.h"
 #include "src/format/record.h"
-#include "src/inspect/manifest_image.h"
+#include "src/inspect/image/manifest_image.h"
 #include "src/log/log_piece.h"
-#include "src/nvm/pool_image.h"
-#include "src/util/family_key.h"
+#include "src/nvm/pool/pool_image.h"
+#include "src/util/bytes/family_key.h"
 #include "tests/faults/hostile_bytes.h"
 
 namespace miodb::test {

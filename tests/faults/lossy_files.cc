@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "src/util/check.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
 
 namespace miodb::test {
 

@@ -12,8 +12,8 @@
 #include "src/format/record.h"
 #include "src/format/region_table.h"
 #include "src/format/superblock.h"
-#include "src/util/hash.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/bytes/key_order.h"
 #include "tests/common/random.h"
 
 namespace miodb::test {

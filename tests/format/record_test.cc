@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/log/frame_writer.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"

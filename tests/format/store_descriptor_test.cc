@@ -8,8 +8,8 @@
 
 #include "src/format/owner_mark.h"
 #include "src/format/record.h"
-#include "src/util/coding.h"
-#include "src/util/crc32c.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/crc32c.h"
 
 namespace miodb::test {
 namespace {

@@ -1,7 +1,7 @@
-// src/db/backup_format.h: mark, record and block header, of any bytes, are read as they were written or refused; what a
+// copy/backup_format.h: mark, record and block header, of any bytes, are read as they were written or refused; what a
 // record names lies in ranges that there can be, one behind the other.
 
-#include "src/db/backup_format.h"
+#include "src/db/copy/backup_format.h"
 #include "tests/fuzz/sealed_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

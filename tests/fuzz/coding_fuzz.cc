@@ -1,6 +1,6 @@
-// src/util/coding.h: what decodes encodes to the same value, and nothing is read behind the end.
+// src/util/bytes/coding.h: what decodes encodes to the same value, and nothing is read behind the end.
 
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace miodb {

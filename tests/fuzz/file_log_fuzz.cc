@@ -3,8 +3,8 @@
 #include "src/log/file_log_format.h"
 #include "src/log/file_log_reader.h"
 #include "src/log/file_log_writer.h"
-#include "src/util/coding.h"
-#include "src/util/crc32c.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/crc32c.h"
 #include "tests/common/string_file.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
-// src/nvm/pool_image.h, format/superblock.h: the header page of a pool.
+// src/nvm/pool/pool_image.h, format/superblock.h: the header page of a pool.
 
-#include "src/nvm/pool_image.h"
+#include "src/nvm/pool/pool_image.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,6 +1,6 @@
-// src/format/manifest_area.h and src/inspect/manifest_image.h: records, footer and confirmed count of an area.
+// src/format/manifest_area.h and src/inspect/image/manifest_image.h: records, footer and confirmed count of an area.
 
-#include "src/inspect/manifest_image.h"
+#include "src/inspect/image/manifest_image.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace miodb {

@@ -1,11 +1,11 @@
-// src/nvm/pool_image.h and Pool::Open: a pool with regions, in files, whose table says anything.
+// src/nvm/pool/pool_image.h and Pool::Open: a pool with regions, in files, whose table says anything.
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "src/format/pm_ref.h"
-#include "src/nvm/pool.h"
-#include "src/nvm/pool_image.h"
+#include "src/nvm/pool/pool.h"
+#include "src/nvm/pool/pool_image.h"
 #include "tests/common/test_dir.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/nvm/hostile_regions.h"

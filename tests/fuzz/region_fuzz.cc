@@ -2,7 +2,7 @@
 
 #include "src/format/pm_ref.h"
 #include "src/format/region_table.h"
-#include "src/nvm/region_finder.h"
+#include "src/nvm/region/region_finder.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

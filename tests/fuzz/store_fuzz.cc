@@ -3,7 +3,7 @@
 
 #include "src/format/owner_mark.h"
 #include "src/format/store_descriptor.h"
-#include "src/version/version_edit.h"
+#include "src/version/edit/version_edit.h"
 #include "tests/fuzz/sealed_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

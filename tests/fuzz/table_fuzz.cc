@@ -3,7 +3,7 @@
 
 #include "miodb/comparator.h"
 #include "pmtable/run.h"
-#include "src/inspect/verify_table.h"
+#include "src/inspect/verify/verify_table.h"
 #include "tests/common/test_secret.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/nvm/pool_files.h"

@@ -12,7 +12,7 @@
 
 #include "miodb/trace.h"
 #include "src/trace/trace_format.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace miodb {

@@ -1,7 +1,7 @@
-// src/version/version_edit.h: an edit that decodes encodes to one that decodes to the same, and can be applied or is
+// version/edit/version_edit.h: an edit that decodes encodes to one that decodes to the same, and can be applied or is
 // refused.
 
-#include "src/version/version_edit.h"
+#include "src/version/edit/version_edit.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,7 +1,7 @@
-// src/api/write_batch_internal.h: bytes that are a batch can be walked, replayed and appended; others are refused.
+// api/batch/write_batch_internal.h: bytes that are a batch can be walked, replayed and appended; others are refused.
 
 #include "miodb/write_batch.h"
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace miodb {

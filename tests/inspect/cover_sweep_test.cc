@@ -1,4 +1,4 @@
-#include "src/inspect/cover_sweep.h"
+#include "src/inspect/salvage/cover_sweep.h"
 
 #include <gtest/gtest.h>
 

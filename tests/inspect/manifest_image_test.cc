@@ -1,6 +1,6 @@
 // Manifest areas of pools that mean harm: reading them costs no more than the pool is long.
 
-#include "src/inspect/manifest_image.h"
+#include "src/inspect/image/manifest_image.h"
 
 #include <gtest/gtest.h>
 

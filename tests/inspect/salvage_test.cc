@@ -1,6 +1,6 @@
 // The cost of searching a pool without a manifest: in hashed bytes and in comparisons of keys.
 
-#include "src/inspect/salvage.h"
+#include "src/inspect/salvage/salvage.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The checker finds nothing in good pools, and in pools with good checksums but wrong contents what is wrong.
 
-#include "src/inspect/verify.h"
+#include "src/inspect/verify/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "src/util/family_key.h"
-#include "src/util/key_order.h"
+#include "src/util/bytes/family_key.h"
+#include "src/util/bytes/key_order.h"
 #include "tests/common/status_asserts.h"
 
 namespace miodb::test {

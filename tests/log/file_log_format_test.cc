@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "miodb/write_batch.h"
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/log/file_log_reader.h"
 #include "src/log/file_log_writer.h"
 #include "tests/common/random.h"

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/log/file_log.h"
 #include "src/log/file_log_writer.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 #include "tests/common/status_asserts.h"

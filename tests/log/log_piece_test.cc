@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/log/file_log_writer.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/log/log_pool.h"

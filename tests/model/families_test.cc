@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/util/family_key.h"
+#include "src/util/bytes/family_key.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "src/numa/placement.h"
-#include "src/nvm/region.h"
+#include "src/nvm/region/region.h"
 #include "tests/common/paths.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"

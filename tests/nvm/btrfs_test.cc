@@ -12,8 +12,8 @@
 #include <functional>
 #include <string>
 
-#include "src/nvm/persist.h"
-#include "src/nvm/region.h"
+#include "src/nvm/persist/persist.h"
+#include "src/nvm/region/region.h"
 #include "tests/common/in_child.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"

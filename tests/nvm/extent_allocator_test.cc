@@ -1,4 +1,4 @@
-#include "src/nvm/extent_allocator.h"
+#include "src/nvm/space/extent_allocator.h"
 
 #include <gtest/gtest.h>
 

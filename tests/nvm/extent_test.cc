@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/nvm/pool.h"
+#include "src/nvm/pool/pool.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 #include "tests/common/status_asserts.h"

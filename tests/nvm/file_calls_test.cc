@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "src/nvm/pool.h"
+#include "src/nvm/pool/pool.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/faults/gate.h"

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "src/nvm/persist.h"
-#include "src/nvm/region.h"
+#include "src/nvm/persist/persist.h"
+#include "src/nvm/region/region.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/faults/gate.h"

@@ -1,4 +1,4 @@
-#include "src/nvm/persist.h"
+#include "src/nvm/persist/persist.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "src/format/region_table.h"
-#include "src/nvm/pool.h"
-#include "src/util/coding.h"
-#include "src/util/hash.h"
+#include "src/nvm/pool/pool.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 #include "tests/common/status_asserts.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "src/nvm/pool.h"
+#include "src/nvm/pool/pool.h"
 #include "tests/common/test_dir.h"
 
 namespace miodb::test {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "miodb/db.h"
-#include "src/util/clock.h"
+#include "src/util/clock/clock.h"
 #include "tests/common/random.h"
 
 namespace {

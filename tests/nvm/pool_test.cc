@@ -1,4 +1,4 @@
-#include "src/nvm/pool.h"
+#include "src/nvm/pool/pool.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/nvm/pool_names.h"
+#include "src/nvm/pool/pool_names.h"
 #include "tests/common/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"

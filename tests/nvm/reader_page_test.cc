@@ -1,6 +1,6 @@
 // The page of readers: slots, pins, what is left of readers that died, and what others may have written to it.
 
-#include "src/nvm/reader_page.h"
+#include "src/nvm/readers/reader_page.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/nvm/reader_guard.h"
+#include "src/nvm/readers/reader_guard.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"

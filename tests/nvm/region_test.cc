@@ -1,4 +1,4 @@
-#include "src/nvm/region.h"
+#include "src/nvm/region/region.h"
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>
@@ -16,7 +16,7 @@
 #include <sstream>
 
 #include "src/format/superblock.h"
-#include "src/nvm/persist.h"
+#include "src/nvm/persist/persist.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/nvm/pool_files.h"

@@ -9,7 +9,7 @@
 
 #include "pmtable/index_cursor.h"
 #include "pmtable/pmtable.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"

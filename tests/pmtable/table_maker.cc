@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "pmtable/table_search.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 

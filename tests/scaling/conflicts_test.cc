@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/db/db_impl.h"
-#include "src/db/db_parts.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/open/db_parts.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"

@@ -34,9 +34,9 @@ while IFS= read -r name; do
   if [[ $name == repair.tmp ]]; then
     expect "$name is a folder of one" is_database_folder "$name"
   else
-    expect "$name of src/db/file_names.h is one of a database" is_database_file "$name"
+    expect "$name of src/format/file_names.h is one of a database" is_database_file "$name"
   fi
-done < <(sed -nE 's|.*name \+ "/([^"]+)".*|\1|p' "$MIODB_ROOT/src/db/file_names.h")
+done < <(sed -nE 's|.*name \+ "/([^"]+)".*|\1|p' "$MIODB_ROOT/src/format/file_names.h")
 expect "names were found" test "$count" -ge 6
 
 # A folder with everything in it goes as a whole.

@@ -3,8 +3,8 @@
 #include <deque>
 #include <string>
 
-#include "src/util/check.h"
-#include "src/util/mutation.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 #include "tests/common/random.h"
 #include "tests/simulation/db_peer.h"
 

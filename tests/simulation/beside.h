@@ -1,4 +1,4 @@
-// Several writers in flight at once, in one thread: their steps through the lanes (src/db/write_lanes.h), each as a
+// Several writers in flight at once, in one thread: their steps through the lanes (db/write/write_lanes.h), each as a
 // thread of its own of the medium, in an order that a seed draws.
 
 #ifndef MIODB_TESTS_SIMULATION_BESIDE_H_

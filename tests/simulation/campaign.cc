@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 namespace miodb::sim {
 

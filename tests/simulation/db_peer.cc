@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "src/db/db_parts.h"
+#include "src/db/open/db_parts.h"
 
 namespace miodb {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "src/db/db_impl.h"
-#include "src/db/write_lanes.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/write/write_lanes.h"
 
 namespace miodb {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "miodb/write_batch.h"
-#include "src/util/hash.h"
-#include "src/util/mutation.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/mutation.h"
 #include "tests/simulation/beside.h"
 #include "tests/simulation/db_peer.h"
 

@@ -19,7 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "src/db/db_impl.h"
+#include "src/db/open/db_impl.h"
 #include "tests/simulation/choices.h"
 #include "tests/simulation/history.h"
 #include "tests/simulation/oracle.h"

@@ -1,4 +1,4 @@
-// Mutation testing: every copy, flush and fence of the engine, and every fault of src/util/mutation.h, one at a time.
+// Mutation testing: every copy, flush and fence of the engine, and every fault of util/check/mutation.h, one at a time.
 // A mutant that no image shows is a site that no crash test needs, or a gap in the tests.
 
 #ifndef MIODB_TESTS_SIMULATION_MUTANTS_H_
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/util/mutation.h"
+#include "src/util/check/mutation.h"
 #include "tests/simulation/sim_medium.h"
 
 namespace miodb::sim {

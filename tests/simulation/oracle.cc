@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "miodb/iterator.h"
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 #include "tests/simulation/db_peer.h"
 #include "tests/simulation/follower.h"
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "src/util/check.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
+#include "src/util/check/check.h"
 
 namespace miodb::sim {
 

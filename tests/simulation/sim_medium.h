@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "src/nvm/persist.h"
-#include "src/nvm/persist_hook.h"
+#include "src/nvm/persist/persist.h"
+#include "src/nvm/persist/persist_hook.h"
 
 namespace miodb::sim {
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "src/nvm/persist.h"
+#include "src/nvm/persist/persist.h"
 #include "tests/simulation/choices.h"
 
 namespace miodb::sim {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "tests/common/program.h"
 #include "tests/common/random.h"
 #include "tests/common/test_dir.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "miodb/write_batch.h"
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "tests/common/test_dir.h"
 #include "tests/trace/trace_files.h"
 

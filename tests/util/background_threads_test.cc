@@ -1,6 +1,6 @@
 // Threads that serve many owners: who is served when, and that nobody's work is lost or goes on after it has left.
 
-#include "src/util/background_threads.h"
+#include "src/util/threads/background_threads.h"
 
 #include <gtest/gtest.h>
 

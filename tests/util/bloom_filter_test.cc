@@ -1,10 +1,10 @@
-#include "src/util/bloom_filter.h"
+#include "src/util/bytes/bloom_filter.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 

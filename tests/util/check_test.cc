@@ -1,4 +1,4 @@
-#include "src/util/check.h"
+#include "src/util/check/check.h"
 
 #include <gtest/gtest.h>
 

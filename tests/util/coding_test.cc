@@ -1,4 +1,4 @@
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/util/crc32c.h"
+#include "src/util/bytes/crc32c.h"
 
 #include <gtest/gtest.h>
 

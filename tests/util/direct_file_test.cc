@@ -1,6 +1,6 @@
 // Files past the page cache: what is written is what any other file would hold, and is read at any place.
 
-#include "src/util/direct_file.h"
+#include "src/util/files/direct_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 
 #include <gtest/gtest.h>
 

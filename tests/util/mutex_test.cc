@@ -1,11 +1,11 @@
-#include "src/util/mutex.h"
+#include "src/util/threads/mutex.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-#include "src/util/clock.h"
+#include "src/util/clock/clock.h"
 
 namespace miodb {
 namespace {

@@ -1,6 +1,6 @@
 // Nothing is thrown across the API, whatever the standard library throws: with no thread to be had, too.
 
-#include "src/util/no_throw.h"
+#include "src/util/check/no_throw.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "miodb/env.h"
-#include "src/util/mutex.h"
+#include "src/util/threads/mutex.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/no_threads.h"

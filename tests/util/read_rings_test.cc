@@ -1,6 +1,6 @@
 // Reads with io_uring give what the files hold, whoever asks and however many they are; what cannot be read says so.
 
-#include "src/util/read_rings.h"
+#include "src/util/files/read_rings.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/util/shared_list.h"
+#include "src/util/bytes/shared_list.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/version/version_edit.h"
+#include "src/version/edit/version_edit.h"
 #include "tests/common/random.h"
 
 namespace miodb::test {

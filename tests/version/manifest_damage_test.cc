@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "src/format/manifest_area.h"
-#include "src/util/coding.h"
-#include "src/util/hash.h"
-#include "src/version/manifest.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/hash.h"
+#include "src/version/manifest/manifest.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"

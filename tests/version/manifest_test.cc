@@ -1,4 +1,4 @@
-#include "src/version/manifest.h"
+#include "src/version/manifest/manifest.h"
 
 #include <gtest/gtest.h>
 

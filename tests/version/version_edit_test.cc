@@ -1,4 +1,4 @@
-#include "src/version/version_edit.h"
+#include "src/version/edit/version_edit.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "src/format/record.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 #include "tests/common/status_asserts.h"

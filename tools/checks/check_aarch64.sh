@@ -30,7 +30,7 @@ compiles() {
 
 case ${1:-} in
   --self-test)
-    printf '#include "src/util/cpu_relax.h"\nvoid f() { miodb::CpuRelax(); }\n' >"$folder/good.cc"
+    printf '#include "src/util/clock/cpu_relax.h"\nvoid f() { miodb::CpuRelax(); }\n' >"$folder/good.cc"
     printf 'void f() { __builtin_ia32_pause(); }\n' >"$folder/bad.cc"
     compiles "$folder/good.cc" || die "self-test: what is portable does not compile"
     if compiles "$folder/bad.cc" 2>/dev/null; then die "self-test: an instruction of x86-64 compiles"; fi

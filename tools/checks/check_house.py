@@ -251,7 +251,7 @@ def measure(root, report=None):
                 most_members, most_functions = max(most_members, members), max(most_functions, number)
     result['any other class: members'] = most_members
     result['any other class: functions'] = most_functions
-    impl = 'src/db/db_impl.h'
+    impl = 'src/db/open/db_impl.h'
     result['headers that db_impl.h pulls in'] = len(pulled_in(root, impl)) if os.path.exists(
         os.path.join(root, impl)) else 0
     for name in SAMPLE_OPTIONS:
@@ -299,7 +299,7 @@ def self_test():
     files = {
         'include/miodb/db.h': '// A database of keys and values. What it has is kept,\n// as long as needed.\nclass DB {};\n'
                               '// It is\n// Not a sentence. Those of others are what none of it has, which they are not.\n',
-        'src/db/db_impl.h': '#include "miodb/db.h"\n#include "src/db/part.h"\n' + '''
+        'src/db/open/db_impl.h': '#include "miodb/db.h"\n#include "src/db/part.h"\n' + '''
 class DBImpl final : public DB {
  public:
   DBImpl(int a);

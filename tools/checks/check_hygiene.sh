@@ -47,12 +47,12 @@ births+='dup|pipe|pipe2|popen|socket|socketpair|accept|accept4|eventfd|epoll_cre
 births+='inotify_init|inotify_init1|userfaultfd|io_uring_queue_init|io_uring_queue_init_params|'
 births+='(basic_)?[io]?fstream( [[:alnum:]_]+)?|(recursive_)?directory_iterator( [[:alnum:]_]+)?'
 
-# Reports descriptors of the library that may be standard ones, and programs that do not fill those (util/descriptors.h).
+# Reports descriptors of the library that may be standard ones, and programs that do not fill those (util/files/descriptors.h).
 low_descriptors() {
   local file
   for file in "$@"; do
     case $file in
-      src/util/descriptors.h) ;;
+      src/util/files/descriptors.h) ;;
       src/* | pmtable/* | compaction/* | bindings/*)
         { grep -nEH "(^|[^[:alnum:]_.>])($births)[({]([^)]|$)|F_DUPFD" "$file" || true; } |
           { grep -vE 'MakeDescriptor|^[^:]+:[0-9]+:[[:blank:]]*//' || true; } | while IFS= read -r hit; do
@@ -152,7 +152,7 @@ self_test() {
   expect fail a.sh "ldconfig -p $pipe grep -Fq x"$'\n'
   expect fail a.sh "seq 9 $pipe head -n 1"$'\n'
   expect fail a.md $'[a](nowhere.md)\n'
-  expect pass src/util/descriptors.h $'int a = ::open("/", O_PATH);\n'
+  expect pass src/util/files/descriptors.h $'int a = ::open("/", O_PATH);\n'
   expect pass src/a.cc $'// fopen(name) is not used.\nint a = MakeDescriptor([&] { return ::open(name); }), b = pool.open(1), c = open();\n'
   expect pass tests/a.cc $'int a = ::open("/", O_PATH);\n'
   expect fail src/nvm/a.cc $'  int a = ::open("/", O_PATH);\n'

@@ -6,12 +6,12 @@
 
 #include "miodb/env.h"
 #include "miodb/options.h"
-#include "src/db/file_names.h"
-#include "src/db/region_places.h"
-#include "src/db/store_file.h"
-#include "src/inspect/verify.h"
+#include "src/db/store/region_places.h"
+#include "src/db/store/store_file.h"
+#include "src/format/file_names.h"
+#include "src/inspect/verify/verify.h"
 #include "src/log/file_log.h"
-#include "src/util/posix_file.h"
+#include "src/util/files/posix_file.h"
 
 namespace miodb {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/nvm/pool_image.h"
+#include "src/nvm/pool/pool_image.h"
 #include "tools/inspect/inspect.h"
 
 namespace miodb {

@@ -13,9 +13,9 @@
 #include "benchmarks/common/progress.h"
 #include "miodb/comparator.h"
 #include "miodb/env.h"
-#include "src/db/file_names.h"
-#include "src/db/store_file.h"
-#include "src/inspect/verify.h"
+#include "src/db/store/store_file.h"
+#include "src/format/file_names.h"
+#include "src/inspect/verify/verify.h"
 #include "tools/inspect/arguments.h"
 
 namespace miodb {

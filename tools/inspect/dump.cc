@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "src/api/write_batch_internal.h"
+#include "src/api/batch/write_batch_internal.h"
 #include "src/format/expiry.h"
-#include "src/inspect/pool_walk.h"
-#include "src/inspect/verify.h"
-#include "src/inspect/verify_ssd.h"
-#include "src/inspect/verify_table.h"
+#include "src/inspect/image/pool_walk.h"
+#include "src/inspect/verify/verify.h"
+#include "src/inspect/verify/verify_ssd.h"
+#include "src/inspect/verify/verify_table.h"
 #include "src/log/file_log.h"
 #include "src/log/log_piece.h"
 #include "src/ssd/ssd_store.h"
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 #include "tools/inspect/arguments.h"
 
 namespace miodb {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "miodb/env.h"
-#include "src/db/places.h"
-#include "src/db/store_file.h"
+#include "src/db/store/places.h"
+#include "src/db/store/store_file.h"
 #include "tools/inspect/inspect.h"
 
 namespace miodb {

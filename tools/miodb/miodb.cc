@@ -14,7 +14,7 @@
 
 #include "benchmarks/common/interrupt.h"
 #include "miodb/db.h"
-#include "src/util/descriptors.h"
+#include "src/util/files/descriptors.h"
 #include "tools/miodb/command.h"
 #include "tools/miodb/files.h"
 #include "tools/miodb/manual.h"

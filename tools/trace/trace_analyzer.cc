@@ -12,7 +12,7 @@
 
 #include "benchmarks/common/progress.h"
 #include "miodb/trace.h"
-#include "src/util/descriptors.h"
+#include "src/util/files/descriptors.h"
 #include "tools/trace/analyzer_options.h"
 #include "tools/trace/analyzer_report.h"
 #include "tools/trace/collector.h"

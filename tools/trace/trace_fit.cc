@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "benchmarks/common/flags.h"
-#include "src/util/descriptors.h"
+#include "src/util/files/descriptors.h"
 #include "tools/trace/fit_input.h"
 #include "tools/trace/fit_math.h"
 #include "tools/trace/fit_models.h"

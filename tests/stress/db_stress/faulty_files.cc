@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 
 namespace miodb::test {
 

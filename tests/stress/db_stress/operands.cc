@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "src/util/coding.h"
+#include "src/util/bytes/coding.h"
 #include "tests/stress/db_stress/plan.h"
 
 namespace miodb::test {

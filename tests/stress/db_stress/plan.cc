@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "src/util/coding.h"
-#include "src/util/hash.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/random.h"
 #include "tests/stress/db_stress/operands.h"

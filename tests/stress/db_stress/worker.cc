@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/util/hash.h"
+#include "src/util/bytes/hash.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/random.h"
 #include "tests/stress/db_stress/operands.h"

@@ -1,0 +1,425 @@
+// A merge of runs, cluster by cluster. A cluster is merged by a heap of cursors over the indexes; records are touched
+// only where heads and prefixes do not decide, where a snapshot needs sequences, and where the policy wants a copy.
+
+#include "compaction/merge/merge.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "compaction/filter/range_walk.h"
+#include "compaction/filter/range_work.h"
+#include "compaction/merge/merge_output.h"
+#include "compaction/merge/payload_tracker.h"
+#include "compaction/merge/record_copier.h"
+#include "compaction/merge/table_sink.h"
+#include "compaction/merge/whole_tables.h"
+#include "pmtable/index_cursor.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Tables that overlap, by input run, newest run first; runs without a table in the cluster are left out.
+struct Cluster {
+  std::vector<std::vector<TableRef>> inputs;
+  Slice smallest;
+  Slice largest;
+  size_t table_count = 0;
+};
+
+// A single pass goes over all tables by their smallest key: a table that begins behind the end of the cluster so far
+// begins the next. The sort is stable, so the tables of a run stay in their order.
+std::vector<Cluster> FindClusters(const MergeRequest& request) {
+  struct Item {
+    size_t input;
+    const TableRef* table;
+  };
+  std::vector<Item> items;
+  for (size_t i = 0; i < request.inputs.size(); i++) {
+    for (const TableRef& table : request.inputs[i]) items.push_back({i, &table});
+  }
+  const KeyOrder& order = request.order;
+  std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+    return order.Compare((*a.table)->smallest(), (*b.table)->smallest()) < 0;
+  });
+  std::vector<Cluster> clusters;
+  for (const Item& item : items) {
+    const TableRef& table = *item.table;
+    // The range of a cluster grows with its tables, so a chain of overlaps stays together. Keys that are equal overlap.
+    if (clusters.empty() || order.Compare(table->smallest(), clusters.back().largest) > 0) {
+      Cluster& fresh = clusters.emplace_back();
+      fresh.inputs.resize(request.inputs.size());
+      fresh.smallest = table->smallest();
+      fresh.largest = table->largest();
+    }
+    Cluster& cluster = clusters.back();
+    cluster.inputs[item.input].push_back(table);
+    cluster.table_count++;
+    if (order.Compare(table->largest(), cluster.largest) > 0) cluster.largest = table->largest();
+  }
+  size_t count = 0;
+  for (Cluster& cluster : clusters) {
+    std::erase_if(cluster.inputs, [](const std::vector<TableRef>& tables) { return tables.empty(); });
+    CHECK_LE(cluster.inputs.size(), cluster.table_count);
+    count += cluster.table_count;
+  }
+  CHECK_EQ(count, items.size());
+  return clusters;
+}
+
+// Looked at once, when a cluster begins: the index is given room for so many more extents.
+bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
+  if (!request.copies) return false;
+  if (request.settle_limit > 0) return true;
+  for (const std::vector<TableRef>& tables : cluster.inputs) {
+    for (const TableRef& table : tables) {
+      for (const PayloadRef& p : table->payload()) {
+        if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
+      }
+    }
+  }
+  return false;
+}
+
+// Whether tables lie side by side in the range of their cluster. Their keys were read from the pool, so the answer may
+// be no.
+bool LieInside(const KeyOrder& order, const Cluster& cluster, const std::vector<TableRef>& tables) {
+  for (size_t i = 0; i < tables.size(); i++) {
+    if (i > 0 && order.Compare(tables[i - 1]->largest(), tables[i]->smallest()) >= 0) return false;
+  }
+  return tables.empty() || (order.Compare(cluster.smallest, tables.front()->smallest()) <= 0 &&
+                            order.Compare(tables.back()->largest(), cluster.largest) <= 0);
+}
+
+// The merge of one cluster into tables that lie side by side in its range. If it is given up, or fails, what it took is
+// free again with its objects, and the inputs are as they were.
+class ClusterMerge {
+ public:
+  // guess_sizes: take space for tables of average size rather than for all entries.
+  ClusterMerge(const MergeRequest& request, const Cluster& cluster, bool guess_sizes, PayloadTracker* tracker,
+               RecordCopier* copier, MergeResult* result)
+      : request_(request),
+        cluster_(cluster),
+        result_(result),
+        may_copy_(MayCopy(request, cluster)),
+        bottom_(!HasOlder(request, cluster.smallest, cluster.largest)),
+        judge_(request.filter, request.versions_once),
+        ranges_(request.ranges) {
+    TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
+    options.payload_limit = request.payload_limit;
+    options.min_sequence = kMaxSequence;
+    options.max_sequence = 0;
+    options.ranges_applied = request.ranges != nullptr ? request.ranges_applied : 0;
+    options.new_table_number = request.new_table_number;
+    // The copier hears of both ends of a table: its extent is cut before the meta block names it, and what indexes take
+    // is space that copies no longer have to leave.
+    options.before_finish = [copier] { copier->Finish(); };
+    options.index_taken = [copier](int64_t bytes, uint64_t extents) { copier->CountIndex(bytes, extents); };
+    CHECK(!cluster.inputs.empty());
+    uint64_t payload_bytes = 0;
+    std::vector<const ExtentRef*> extents;
+    for (const std::vector<TableRef>& tables : cluster.inputs) {
+      for (const TableRef& table : tables) {
+        // The mark stays while the database has snapshots, the same ones or not.
+        options.apart = options.apart || (table->has(kTableApart) && request.filter->has_snapshots());
+        options.max_entries += table->entries();
+        options.min_sequence = std::min(options.min_sequence, table->min_sequence());
+        options.max_sequence = std::max(options.max_sequence, table->max_sequence());
+        payload_bytes += table->payload_bytes();
+        for (const PayloadRef& p : table->payload()) extents.push_back(&p.extent);
+      }
+      cursors_.push_back(std::make_unique<IndexCursor>(tables, &failed_));
+    }
+    tracker->Know(extents);
+    // The bounds of sequences are those of all inputs. A table of the output may have narrower ones; nobody reads all
+    // of its records to find out.
+    entries_ = options.max_entries;
+    CHECK(entries_ >= cluster.table_count && options.min_sequence <= options.max_sequence);
+    // Room in the meta block for the extents that copies may add: there is no more to copy than the payload, nor more
+    // space than is free.
+    if (may_copy_) {
+      CHECK_GT(request.copy_extents.bytes, 0u);
+      const uint64_t most = std::min(payload_bytes, request.pool->free_bytes());
+      options.max_new_extents = most / std::max(request.copy_extents.least, kExtentUnit) + 4;
+    }
+    // With payload_limit a table is cut long before it has all entries, so space for all of them would be given back,
+    // and nobody else could have it meanwhile.
+    if (guess_sizes && request.payload_limit < payload_bytes) {
+      // A quarter more than an average table of this payload has.
+      options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
+    }
+    sink_ = std::make_unique<TableSink>(std::move(options), tracker);
+    output_ = std::make_unique<MergeOutput>(request, may_copy_, bottom_, tracker, copier, sink_.get(), result);
+  }
+
+  bool overflowed() const { return sink_->overflowed(); }
+
+  // The counts are compared in the end: every entry of the inputs was read once, and is in the output or dropped.
+  Status Run() {
+    const uint64_t read = result_->entries_read, dropped = result_->entries_dropped;
+    BuildHeap();
+    while (!heap_.empty() && !failed_) {
+      IndexCursor* const cursor = cursors_[heap_.front()].get();
+      Status s = Take(cursor);
+      if (!s.ok()) return s;
+      cursor->Next();
+      SiftDown();
+      if (++result_->entries_read % kStopInterval == 0 && request_.stop != nullptr && request_.stop()) {
+        result_->given_up = true;
+        return Status::IOError("merge given up", "told to stop");
+      }
+    }
+    // Damage of any input ends the merge: without that input old versions, or deleted keys, would come back.
+    for (const auto& cursor : cursors_) {
+      if (!cursor->status().ok()) return cursor->status();
+    }
+    for (const auto& cursor : cursors_) result_->record_bytes_read += cursor->record_bytes_read();
+    CHECK(!failed_);
+    CHECK_EQ(result_->entries_read - read, entries_);
+    std::vector<TableRef> tables;
+    Status s = output_->NewKey();
+    if (s.ok()) s = sink_->Finish(&tables);
+    if (!s.ok()) return s;
+    CHECK_EQ(miodb::Run({0, tables}).entries(), entries_ - (result_->entries_dropped - dropped));
+    if (!LieInside(request_.order, cluster_, tables)) return OutOfOrder(tables.front()->number());
+    result_->added.insert(result_->added.end(), tables.begin(), tables.end());
+    return s;
+  }
+
+ private:
+  Status OutOfOrder(uint64_t table) const {
+    return Status::Corruption(request_.pool->path(), "table " + std::to_string(table) + " is out of order");
+  }
+
+  // The heap holds indexes of cursors; on top the smallest key, of equal keys the newest input (lowest index).
+  bool Less(size_t a, size_t b) {
+    DCHECK(a != b && a < cursors_.size() && b < cursors_.size());
+    const int c = IndexCursor::CompareKeys(cursors_[a].get(), cursors_[b].get());
+    return c != 0 ? c < 0 : a < b;
+  }
+
+  void BuildHeap() {
+    CHECK(heap_.empty());
+    for (size_t i = 0; i < cursors_.size(); i++) {
+      if (cursors_[i]->Valid()) heap_.push_back(i);
+    }
+    for (size_t i = heap_.size() / 2; i-- > 0;) SiftDownFrom(i);
+  }
+
+  // After the cursor on top has moved, or has come to its end.
+  void SiftDown() {
+    CHECK(!heap_.empty());
+    if (!cursors_[heap_.front()]->Valid()) {
+      heap_.front() = heap_.back();
+      heap_.pop_back();
+    }
+    SiftDownFrom(0);
+  }
+
+  void SiftDownFrom(size_t i) {
+    DCHECK(heap_.empty() || i < heap_.size());
+    for (;;) {
+      size_t child = 2 * i + 1;
+      if (child >= heap_.size()) return;
+      if (child + 1 < heap_.size() && Less(heap_[child + 1], heap_[child])) child++;
+      if (!Less(heap_[child], heap_[i])) return;
+      std::swap(heap_[child], heap_[i]);
+      i = child;
+    }
+  }
+
+  // The sequence is in the record alone: a miss of the cache for each, which is why merges without snapshots never ask.
+  Status SequenceOf(const PMTable& table, const IndexEntry& entry, uint64_t* sequence) {
+    RecordView record;
+    Status s = Read(table, entry, &record);
+    *sequence = record.sequence();
+    return s;
+  }
+
+  // When the entry expires, as closely as it is needed: where its table's bounds do not say whether it has, and only
+  // there, the record is read.
+  Status LookAtExpiry(const IndexCursor& cursor, ExpiryRange* expiry, uint64_t* sequence) {
+    DCHECK(cursor.entry().word.type() == kTypeExpiringValue);
+    *expiry = cursor.table().expiry();
+    if (!expiry->any()) {
+      return Status::Corruption(request_.pool->path(), "table " + std::to_string(cursor.table().number()) +
+                                                           " has a value that expires, which its header does not say");
+    }
+    if (!expiry->MayHaveExpired(request_.now_micros) || expiry->HasExpired(request_.now_micros)) return Status::OK();
+    RecordView record;
+    Status s = Read(cursor.table(), cursor.entry(), &record);
+    if (!s.ok()) return s;
+    *expiry = ExpiryAt(ExpiryOf(record.value));
+    *sequence = record.sequence();
+    return s;
+  }
+
+  Status Read(const PMTable& table, const IndexEntry& entry, RecordView* record) {
+    Status s = ReadRecordOf(table, entry, record);
+    result_->record_bytes_read += s.ok() ? record->size() : 0;
+    return s;
+  }
+
+  // Whether the cursor's entry has the key of the entry taken before it. Corruption if it comes before that one.
+  Status SameKey(IndexCursor* cursor, bool* same) {
+    *same = false;
+    if (!any_) return Status::OK();
+    DCHECK(last_table_ != nullptr);
+    int c;
+    if (!request_.order.bytewise() || !KnownOrder(last_, cursor->entry(), &c)) {
+      RecordView a, b;
+      Status s = Read(*last_table_, last_, &a);
+      if (s.ok()) s = Read(cursor->table(), cursor->entry(), &b);
+      if (!s.ok()) return s;
+      c = request_.order.Compare(a.key, b.key);
+    }
+    *same = c == 0;
+    return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
+  }
+
+  // A dropped entry counts as the entry before, too, because it hides the next version of its key all the same.
+  void Passed(const IndexCursor& cursor) {
+    DCHECK(cursor.Valid());
+    last_ = cursor.entry();
+    last_table_ = &cursor.table();
+    any_ = true;
+  }
+
+  // Whether a deletion of a range hides the entry from every read. Nearly always the bounds of its table's sequences
+  // tell: a table that is newer than a deletion was made when that was known.
+  Status IsGone(const IndexCursor& cursor, bool* gone) {
+    const PMTable& table = cursor.table();
+    const RangeFragment* range;
+    Status s = ranges_.Find(table, cursor.entry(), &range, &result_->range_reads);
+    if (!s.ok() || range == nullptr) return s;
+    const VersionFilter& filter = *request_.filter;
+    DCHECK(ranges_.any() && !*gone);
+    RangeVerdict verdict =
+        JudgeRange(*range, filter, table.min_sequence(), table.max_sequence(), table.ranges_applied());
+    if (verdict == RangeVerdict::kUnknown) {
+      uint64_t sequence;
+      s = SequenceOf(table, cursor.entry(), &sequence);
+      if (!s.ok()) return s;
+      result_->range_reads++;
+      verdict = JudgeRange(*range, filter, sequence, sequence, table.ranges_applied());
+      if (verdict == RangeVerdict::kKept) sink_->LimitRangesApplied(range->OldestAbove(sequence) - 1);
+    } else if (verdict == RangeVerdict::kKept) {
+      sink_->LimitRangesApplied(range->OldestAbove(table.max_sequence()) - 1);
+    }
+    *gone = verdict == RangeVerdict::kGone;
+    return s;
+  }
+
+  // Decides about the entry on top and hands it on. Sequences are in the records, so they are read only where a
+  // snapshot makes them matter: without one the versions of a key are judged by their order and their kinds.
+  Status Take(IndexCursor* cursor) {
+    CHECK(cursor->Valid());
+    bool same_key;
+    Status s = SameKey(cursor, &same_key);
+    if (s.ok() && !same_key) s = output_->NewKey();
+    if (!s.ok()) return s;
+    if (!same_key) judge_.NewKey();
+    const IndexWord word = cursor->entry().word;
+    bool gone = false;
+    if (ranges_.any()) s = IsGone(*cursor, &gone);
+    if (!s.ok()) return s;
+    uint64_t newer = 0, sequence = 0;
+    if (gone) {
+      result_->entries_dropped++;
+      result_->range_dropped++;
+      Passed(*cursor);
+      return s;
+    }
+    ExpiryRange expiry;
+    if (word.type() == kTypeExpiringValue) s = LookAtExpiry(*cursor, &expiry, &sequence);
+    if (!s.ok()) return s;
+    const bool expired = expiry.HasExpired(request_.now_micros);
+    if (request_.filter->has_snapshots() && (same_key || word.tombstone() || expired)) {
+      if (sequence == 0) s = SequenceOf(cursor->table(), cursor->entry(), &sequence);
+      if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*judged_table_, judged_, &newer);
+      if (!s.ok()) return s;
+      if (newer > 0) judge_.NewerIs(newer);
+    }
+    if (!judge_.MayFollow(sequence)) return OutOfOrder(cursor->table().number());
+    const VersionJudge::Verdict verdict = judge_.Judge(
+        word.type(), sequence, bottom_, expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
+    Passed(*cursor);
+    judged_table_ = last_table_;
+    judged_ = last_;
+    if (kChecksContracts && judge_.violated()) return PutTwice(request_.pool->path());
+    return output_->Take({last_, last_table_, expiry}, verdict, judge_.apart());
+  }
+
+  const MergeRequest& request_;
+  const Cluster& cluster_;
+  MergeResult* const result_;
+  const bool may_copy_;   // marks set later are left to the next merge: there is no room for more extents in the index
+  const bool bottom_;     // nothing older than the inputs lies in the cluster's range
+  uint64_t entries_ = 0;  // of the inputs
+  std::vector<std::unique_ptr<IndexCursor>> cursors_;
+  bool failed_ = false;  // a cursor met damage: the heap's order means nothing any more
+  std::vector<size_t> heap_;
+  std::unique_ptr<TableSink> sink_;
+  std::unique_ptr<MergeOutput> output_;
+  VersionJudge judge_;
+  RangeWalk ranges_;
+  IndexEntry last_ = {};                   // the entry taken last, kept or not
+  const PMTable* last_table_ = nullptr;    // whose entry it was
+  const PMTable* judged_table_ = nullptr;  // the same of the entry judged last
+  IndexEntry judged_ = {};
+  bool any_ = false;
+};
+
+}  // namespace
+
+// A cluster is tried twice: first with space for tables of average size, which is nearly always enough and leaves the
+// rest of the pool to others, then, if a key with many versions did not fit, with space for all entries.
+Status MergeRuns(const MergeRequest& request, MergeResult* result) {
+  CHECK(request.pool != nullptr && request.filter != nullptr && !request.inputs.empty());
+  CHECK_GT(request.payload_limit, 0u);
+  CHECK(result->moved.empty() && result->removed.empty() && result->added.empty());
+  PayloadTracker tracker;
+  RecordCopier copier(request, &tracker);
+  for (const Cluster& cluster : FindClusters(request)) {
+    if (cluster.table_count == 1 && IsGone(request, *cluster.inputs[0][0])) {
+      const TableRef& table = cluster.inputs[0][0];
+      result->removed.push_back(table);
+      result->entries_dropped += table->entries();
+      result->entries_read += table->entries();
+      continue;
+    }
+    if (cluster.table_count == 1 && !NeedsRewrite(request, *cluster.inputs[0][0])) {
+      result->moved.push_back(cluster.inputs[0][0]);
+      continue;
+    }
+    Status s;
+    for (const bool guess_sizes : {true, false}) {
+      const uint64_t read = result->entries_read, dropped = result->entries_dropped;
+      const uint64_t range_dropped = result->range_dropped;
+      ClusterMerge merge(request, cluster, guess_sizes, &tracker, &copier, result);
+      s = merge.Run();
+      if (s.ok() || !merge.overflowed()) break;
+      copier.Finish();
+      tracker.Take();  // start over with nothing accounted, and without the copies
+      result->entries_read = read;
+      result->entries_dropped = dropped;
+      result->range_dropped = range_dropped;
+    }
+    if (!s.ok()) return s;
+    for (const std::vector<TableRef>& tables : cluster.inputs) {
+      result->removed.insert(result->removed.end(), tables.begin(), tables.end());
+    }
+  }
+  copier.Finish();
+  size_t inputs = 0;
+  for (const std::vector<TableRef>& tables : request.inputs) inputs += tables.size();
+  CHECK_EQ(result->moved.size() + result->removed.size(), inputs);
+  CHECK_LE(result->entries_dropped, result->entries_read);
+  CHECK(request.copies || copier.bytes_copied() == 0);
+  result->bytes_copied = copier.bytes_copied();
+  result->copies_refused = copier.full();
+  return request.pool->persist().Fence(request.purpose);
+}
+
+}  // namespace miodb

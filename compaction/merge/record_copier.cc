@@ -1,0 +1,105 @@
+// Records that a merge does not leave where they are, into extents of their own in key order. A copier that finds no
+// more space stops copying for good (full_), and the merge goes on without: the records stay where they were.
+
+#include "compaction/merge/record_copier.h"
+
+#include <algorithm>
+#include <string>
+
+namespace miodb {
+
+// Records of marked extents, so that the extents come free; and small records of the log, which are read in key order
+// from then on.
+bool RecordCopier::Wanted(const Extent& extent, const IndexWord& word) const {
+  DCHECK(extent.Contains(word.ref()));
+  if (full_) return false;
+  // relaxed: policy only; an entry that misses the mark is caught by the next merge.
+  if (extent.evacuate.load(std::memory_order_relaxed)) return true;
+  return extent.kind() == ExtentKind::kLog && word.size() <= request_.settle_limit;
+}
+
+// Takes the next extent, with room for a record of this size at least. Space that the merge still needs for its indexes
+// is left free: a merge that copied until nothing was left could not finish its table, and all copies were in vain.
+bool RecordCopier::TakeExtent(uint64_t size) {
+  CHECK(extent_ == nullptr && request_.copy_extents.bytes > 0);
+  if (extents_left_ == 0) return false;
+  extents_left_--;
+  CHECK_LE(request_.copy_extents.least, request_.copy_extents.bytes);
+  const uint64_t wanted = std::max(size, request_.copy_extents.bytes);
+  const uint64_t least = std::max(size, request_.copy_extents.least);
+  const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
+  const Pool::Leave leave = {request_.leave_free + index_left, 0};
+  if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;
+  CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
+  TellTaken(static_cast<int64_t>(extent_->size()));
+  tracker_->AddExtent(extent_);
+  used_ = evacuated_ = 0;
+  return true;
+}
+
+// Where the next record of this size goes; nullptr: there is no space for it.
+char* RecordCopier::TakeSpace(uint64_t size) {
+  CHECK_GT(size, 0u);
+  CHECK(extent_ == nullptr || used_ <= extent_->size());
+  if (extent_ == nullptr || extent_->size() - used_ < size) {
+    Finish();
+    full_ = !TakeExtent(size);
+    if (full_) return nullptr;
+  }
+  char* const to = extent_->data() + used_;
+  used_ += size;
+  CHECK_LE(used_, extent_->size());
+  bytes_copied_ += size;
+  return to;
+}
+
+// The store is not fenced: the merge fences once, when its tables are written too. Bytes of marked records are counted
+// apart, because only they were foreseen when the marks were made.
+void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* word) {
+  const size_t size = record.size();
+  DCHECK(word != nullptr);
+  char* const to = TakeSpace(size);
+  if (to == nullptr) return;
+  request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
+  if (evacuated) evacuated_ += size;
+  *word = word->WithRef(extent_->offset() + static_cast<PmRef>(to - extent_->data()));
+  CHECK(extent_->Contains(word->ref()));
+}
+
+// Not fenced either. The record is put together in DRAM and then stored in one piece.
+bool RecordCopier::Write(uint64_t tag, const Slice& key, const Slice& value, IndexWord* word) {
+  if (full_) return false;
+  DCHECK(IsKnownType(TagType(tag)));
+  const size_t size = RecordSize(key.size(), value.size());
+  char* const to = TakeSpace(size);
+  if (to == nullptr) return false;
+  std::string record(kMaxRecordHeader + key.size() + value.size(), '\0');
+  uint64_t hash;
+  char* const end = EncodeRecordHead(record.data(), tag, key, value, request_.pool->secret(), &hash);
+  std::copy_n(value.data(), value.size(), end);
+  DCHECK_EQ(size, static_cast<size_t>(end - record.data()) + value.size());
+  request_.pool->persist().Copy(Purpose::kLazyCopy, to, record.data(), size);
+  *word = IndexWord(extent_->offset() + static_cast<PmRef>(to - extent_->data()), TagType(tag), size);
+  CHECK(extent_->Contains(word->ref()));
+  return true;
+}
+
+// Bytes of a tail that is given back are negative, and then no table is being built.
+void RecordCopier::CountIndex(int64_t bytes, uint64_t extents) {
+  CHECK(bytes > 0 || extents == 0);
+  CHECK(bytes >= 0 || index_taken_ >= static_cast<uint64_t>(-bytes));
+  index_taken_ += static_cast<uint64_t>(bytes);
+  extents_left_ = extents;
+}
+
+// An extent that was taken has at least the record that it was taken for.
+void RecordCopier::Finish() {
+  if (extent_ == nullptr) return;
+  CHECK(used_ > 0 && used_ <= extent_->size() && evacuated_ <= used_);
+  TellTaken(static_cast<int64_t>(evacuated_) - static_cast<int64_t>(extent_->size()));
+  extent_->Shrink(used_);
+  extent_->SetPayloadBytes(used_);
+  extent_.reset();
+}
+
+}  // namespace miodb

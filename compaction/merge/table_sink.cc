@@ -1,0 +1,115 @@
+// Tables are cut where a partition is full or the index extent is, and never between two versions of a key.
+
+#include "compaction/merge/table_sink.h"
+
+#include <algorithm>
+
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
+
+namespace miodb {
+
+// Nothing is taken until the first entry comes: a merge that drops all of them leaves no table.
+TableSink::TableSink(Options options, PayloadTracker* tracker)
+    : options_(std::move(options)), tracker_(tracker), ranges_applied_(options_.ranges_applied) {
+  CHECK(options_.pool != nullptr && tracker_ != nullptr);
+  CHECK(options_.new_table_number != nullptr);
+  CHECK(options_.min_sequence <= options_.max_sequence && options_.max_sequence <= kMaxSequence);
+  CHECK_GT(options_.entries_per_table, 0u);
+}
+
+// The number is drawn before space is taken: a number that is not used costs nothing, and numbers of the tables of a
+// run ascend.
+Status TableSink::StartTable() {
+  CHECK(builder_ == nullptr);
+  CHECK_LT(taken_, options_.max_entries);
+  builder_ = std::make_unique<PMTableBuilder>(options_.pool, options_.order, options_.purpose,
+                                              options_.new_table_number(), options_.filter_bits);
+  payload_bytes_ = 0;
+  oldest_ = kMaxSequence;
+  expiry_ = ExpiryRange();
+  // Room for what is left, or what is guessed; and it is told how many may come, so that it knows whether it was cut
+  // short.
+  const uint64_t left = options_.max_entries - taken_;
+  Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
+                             tracker_->extent_count() + options_.max_new_extents);
+  if (s.ok() && options_.index_taken != nullptr) {
+    options_.index_taken(static_cast<int64_t>(builder_->index_bytes()), options_.max_new_extents);
+  }
+  return s;
+}
+
+// NearlyFull leaves room for some versions more, so that a cut can wait for the next key. A key with more versions than
+// that overflows, and the caller starts over with larger tables.
+Status TableSink::MakeRoom(bool same_key) {
+  if (builder_ != nullptr && !same_key && (payload_bytes_ >= options_.payload_limit || builder_->NearlyFull())) {
+    Status s = FinishTable();
+    if (!s.ok()) return s;
+  }
+  if (builder_ == nullptr) {
+    CHECK(!same_key);  // all versions of a key are in one table
+    Status s = StartTable();
+    if (!s.ok()) return s;
+  }
+  if (!builder_->HasRoom()) {
+    overflowed_ = true;
+    return Status::NoSpace(options_.pool->path(), "no room for all versions of a key in one table");
+  }
+  return Status::OK();
+}
+
+// Bytes are accounted by the size in the word, the figure that is taken away again when the entry is dropped.
+void TableSink::Add(const IndexEntry& entry, uint64_t oldest, const ExpiryRange& expiry) {
+  CHECK(builder_ != nullptr && builder_->HasRoom());
+  CHECK_LT(taken_ + builder_->entries(), options_.max_entries);
+  CHECK(tracker_->Find(entry.word.ref()) != nullptr);
+  tracker_->AddLive(entry.word.size());
+  payload_bytes_ += entry.word.size();
+  oldest_ = std::min(oldest_, oldest);
+  DCHECK_EQ(expiry.any(), entry.word.type() == kTypeExpiringValue);
+  if (!MIODB_MUTATED(kExpiryOfFirst) || !expiry_.any()) expiry_.Add(expiry);
+  builder_->Add(entry);
+}
+
+// before_finish comes first: it cuts the extent of copies to what is used, and the meta block names it at that size.
+Status TableSink::FinishTable() {
+  CHECK_GT(builder_->entries(), 0u);
+  taken_ += builder_->entries();
+  if (options_.before_finish != nullptr) options_.before_finish();
+  PMTableBuilder::Summary summary;
+  summary.min_sequence = options_.min_sequence;
+  summary.max_sequence = options_.max_sequence;
+  summary.oldest_sequence = oldest_;
+  summary.expiry = expiry_;
+  summary.ranges_applied = ranges_applied_;
+  summary.apart = options_.apart || apart_;
+  summary.payload = tracker_->Take();
+  CHECK_LE(summary.payload.size(), builder_->entries());
+  TableRef table;
+  const int64_t taken = static_cast<int64_t>(builder_->index_bytes());
+  Status s = builder_->Finish(std::move(summary), &table);
+  CHECK(!s.ok() || table->payload_bytes() == payload_bytes_);
+  CHECK(!s.ok() || tables_.empty() || table->number() > tables_.back()->number());
+  if (s.ok() && options_.index_taken != nullptr) {
+    options_.index_taken(static_cast<int64_t>(table->index()->size()) - taken, 0);
+  }
+  builder_.reset();
+  apart_ = false;
+  if (s.ok()) tables_.push_back(std::move(table));
+  return s;
+}
+
+// The tables come out together: until then the caller has nothing that it could name.
+Status TableSink::Finish(std::vector<TableRef>* tables) {
+  Status s;
+  if (builder_ != nullptr) s = FinishTable();
+  if (!s.ok()) return s;
+  uint64_t entries = 0;
+  for (const TableRef& table : tables_) entries += table->entries();
+  CHECK_EQ(entries, taken_);
+  CHECK_LE(taken_, options_.max_entries);
+  *tables = std::move(tables_);
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,70 @@
+// Figures of headers decide; no record and no leaf is read. In doubt a table is kept: a tombstone that could have gone
+// costs a little, and one that went too early brings a key back.
+
+#include "compaction/merge/whole_tables.h"
+
+#include <algorithm>
+
+#include "compaction/filter/range_work.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Whether enough has expired of a table to rewrite it for that alone. Where nobody waits, half of the time over which
+// it expires has to have passed: so it is rewritten a few times and not whenever a record expires.
+bool ExpiredEnough(const MergeRequest& request, const PMTable& table) {
+  const ExpiryRange expiry = table.expiry();
+  if (!expiry.MayHaveExpired(request.now_micros)) return false;
+  CHECK_LE(expiry.first, expiry.last);
+  return request.drops_any_expired || request.now_micros - expiry.first >= (expiry.last - expiry.first) / 2;
+}
+
+}  // namespace
+
+// By ranges of keys: the tables that are older than the inputs, and the files of the SSD tier, which are older than all
+// of the pool.
+bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& largest) {
+  DCHECK(request.order.Compare(smallest, largest) <= 0);
+  return std::any_of(request.older.begin(), request.older.end(),
+                     [&](const TableRef& t) {
+                       return request.order.Compare(t->smallest(), largest) <= 0 &&
+                              request.order.Compare(t->largest(), smallest) >= 0;
+                     }) ||
+         (request.on_ssd != nullptr && request.on_ssd->OverlapsFrom(0, smallest, largest));
+}
+
+// The reasons in order: the job wants all of it; something is hidden, deleted or has expired and nothing needs it; the
+// policy of copies wants records of it moved.
+bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
+  DCHECK_GT(table.entries(), 0u);
+  CHECK(request.filter != nullptr);
+  if (request.rewrite_all) return true;
+  // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
+  if (HoldsHidden(table) && !request.filter->has_snapshots()) return true;
+  if (request.ranges != nullptr && MayDropRanges(*request.ranges, *request.filter, table)) return true;
+  const bool may_drop = table.tombstones() > 0 || (ExpiredEnough(request, table) && !request.filter->has_snapshots());
+  if (may_drop && !HasOlder(request, table.smallest(), table.largest())) return true;
+  if (!request.copies) return false;
+  for (const PayloadRef& p : table.payload()) {
+    if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
+    const bool folds = request.merge_operator != nullptr && table.has(kTableKinds);
+    if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && (!table.has(kTableOrdered) || folds)) {
+      // Records in random order, or operands, small enough to settle on average.
+      if (table.payload_bytes() / table.entries() <= request.settle_limit) return true;
+    }
+  }
+  return false;
+}
+
+// An expired value is a tombstone, and so a table of nothing else may go where its last tombstone may. A table with
+// something newer than a snapshot is left to the job that drops tables and says so (Tree::GoesUnread).
+bool IsGone(const MergeRequest& request, const PMTable& table) {
+  DCHECK_GT(table.entries(), 0u);
+  CHECK_GE(table.expiry().whole, table.expiry().last);
+  return table.expiry().whole <= request.now_micros && request.filter->TombstoneDroppable(table.max_sequence()) &&
+         !HasOlder(request, table.smallest(), table.largest());
+}
+
+}  // namespace miodb

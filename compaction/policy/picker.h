@@ -1,0 +1,95 @@
+// Picks the next merge to run: pure functions of a version and of the running jobs.
+//
+// Order: tables of which everything has expired, which one edit removes; if somebody waits for a settled database, one
+// merge of the whole buffer into the repository, once running jobs are done, or of the repository alone if it holds
+// what only a snapshot that is gone has needed; else zero-copy merges and lazy copies that are due, the level with the
+// most runs for its trigger first; then garbage collection.
+
+#ifndef MIODB_COMPACTION_POLICY_PICKER_H_
+#define MIODB_COMPACTION_POLICY_PICKER_H_
+
+#include <climits>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "src/version/version.h"
+
+namespace miodb {
+
+enum class MergeKind {
+  kZeroCopy,  // two or more runs of one buffer level, and of those below that become due by it, into one run below
+  kLazyCopy,  // the oldest runs of the buffer into the repository
+  kSettle,    // all buffer levels into the repository, or that alone
+  kQuiet,     // the newest runs, and the one before them, into one in its place: nobody waits for it
+  kCollect,   // tables of one run, rewritten without what lies in extents marked for evacuation
+  kDrop,      // tables of one run that have expired as a whole and hide nothing: they go, and nothing is written
+};
+
+// Whether jobs of this kind take some tables of a run and leave it where it is.
+inline bool TakesSomeTables(MergeKind kind) { return kind == MergeKind::kCollect || kind == MergeKind::kDrop; }
+
+const char* MergeKindName(MergeKind kind);
+
+struct MergeJob {
+  MergeKind kind;
+  int level;  // where the newest input comes from
+  int output_level;
+  std::vector<RunRef> inputs;     // newest first; a job into the repository ends with its run if there is one
+  std::vector<TableRef> collect;  // kCollect: the tables of inputs[0] to rewrite; kDrop: to remove
+};
+
+struct PickerInput {
+  VersionRef version;
+  int level_trigger = 2;
+  int least_depth = INT_MAX;  // runs of this buffer level and of deeper ones may go into the repository before the last
+  uint64_t growth = 1;        // if the repository has at most so many times their entries
+  const std::set<uint64_t>* busy_runs = nullptr;
+  const std::set<int>* busy_levels = nullptr;
+  const std::set<uint64_t>* busy_tables = nullptr;  // null: none; tables of the repository in jobs that take only some
+  bool repository_shared = false;                   // it is busy, but only with such jobs
+  bool jobs_running = false;
+  bool settle = false;              // everything into the repository: the owner's wish, or the scheduler's own
+  uint64_t settle_date_micros = 0;  // what had expired then is to be gone
+  uint64_t date_micros = 0;         // what has expired by now; 0: nothing
+  bool snapshots = false;           // there are some, whose versions merges keep
+  bool drops_blocked = false;       // what has expired stays where it is
+  bool merges_blocked = false;      // garbage collection only
+  bool collection_blocked = false;  // merges only
+  bool marked = true;               // some extents may be marked for evacuation
+  uint64_t quiet_bytes = 0;         // of the pool, that a quiet merge may take for its index
+  bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
+};
+
+// The next job, or nothing if none is due or all that are due have to wait for running ones.
+std::optional<MergeJob> PickMerge(const PickerInput& input);
+
+// The merge that brings a database whose writers are quiet nearest to the settled state: of all runs, newest first, as
+// many as are worth it, because no run has more than growth times the entries of those before it. Returns nullopt if no
+// merge is worth its cost. REQUIRES: no job runs.
+std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth);
+
+// Checks a job that was picked: its inputs are free and are neighbours in the order of age, and its output comes where
+// the oldest input was.
+void CheckJob(const PickerInput& input, const MergeJob& job);
+
+// The request for a choice of extents to evacuate.
+struct MarkRequest {
+  uint64_t start_percent = 100;  // nothing is picked unless used bytes are more, in percent of live ones
+  uint64_t goal_percent = 100;   // to which they are to come down
+  uint64_t slack = 0;            // bytes of garbage that are borne whatever their part is
+  uint64_t budget = 0;           // bytes that may be copied
+};
+
+// Chooses, from these payload extents (each once), the extents to evacuate, emptiest first.
+struct ExtentUse {
+  Extent* extent;
+  uint64_t payload;
+  uint64_t live;
+};
+std::vector<ExtentUse> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request);
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_POLICY_PICKER_H_

@@ -1,0 +1,170 @@
+// Flushes, and the filters of tables that a recovery has opened.
+
+#include "src/db/background/flusher.h"
+
+#include <algorithm>
+
+#include "compaction/merge/flush.h"
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
+#include "src/util/clock/clock.h"
+
+namespace miodb {
+
+// Memtables are flushed by age and one at a time: the flushed sequence says that everything up to it is in tables, so a
+// newer memtable must not overtake an older one. Snapshots are read after the memtable was sealed; one that is taken
+// later sees only newer versions, which this flush does not judge.
+bool Flusher::Step() {
+  MemTableRef memtable;
+  std::vector<uint64_t> snapshots;
+  std::unique_ptr<VersionFilter> filter;
+  {
+    DbLock lock(control_);
+    if (tree_->immutables.empty() || !scheduler_->MayFlush() || !control_->error().ok()) return BuildFilter();
+    // A flush frees what is left behind a chunk's frames, where its index is written.
+    if (tree_->immutables.back() == tree_->indexing) return BuildFilter();
+    memtable = tree_->immutables.back();
+    snapshots = tree_->snapshots.Sequences();
+    filter = std::make_unique<VersionFilter>(snapshots);
+    scheduler_->BeginFlush();  // from here to EndFlush nothing is thrown
+  }
+  const CpuCensus::Work work(census_);
+  const uint64_t start = NowMicros();
+  std::vector<TableRef> tables;
+  std::vector<RangeDeletion> deleted;
+  Status s = db_.WithMemory([&] {
+    Status built = memtable->BuildTree();
+    if (!built.ok()) return built;
+    const std::vector<RangeDeletion> all = memtable->ranges().All();
+    const FlushRequest request{db_.pool.get(),
+                               db_.order,
+                               memtable.get(),
+                               filter.get(),
+                               db_.options.filter_bits_per_key,
+                               [this] { return tree_->NewId(); },
+                               db_.VersionsOnce(),
+                               RangeSet::Make(db_.order, all, nullptr)};
+    // Range deletions that no read tells apart from newer ones are left out of the manifest.
+    if (request.ranges != nullptr) deleted = RangeSet::Make(db_.order, all, &snapshots)->Ranges();
+    return FlushMemTable(request, &tables);
+  });
+  uint64_t index_bytes = 0;
+  for (const TableRef& table : tables) index_bytes += table->index()->size();
+  FlushInfo info;
+  info.entries = memtable->tree().count();
+  info.index_bytes = index_bytes;
+  DbLock lock(control_);
+  // Let go of both before anybody is told: what the memtable alone holds is free only then.
+  Install(std::move(memtable), std::move(tables), std::move(deleted), s);
+  const uint64_t micros = NowMicros() - start;
+  db_.statistics.flushes.Add(1);
+  db_.statistics.flush_micros.Add(micros);
+  db_.statistics.levels[0].Note(micros, 0, index_bytes);
+  OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kFlush, micros);
+  info.micros = micros;
+  if (s.ok() && db_.events != nullptr) db_.events->NoteFlush(info);
+  floor_->RetireLog();
+  return s.ok();
+}
+
+// A single edit names the tables, takes the log chunks out, or keeps them, and raises the flushed sequence. A crash
+// finds either the log or the tables, never both and never neither.
+Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables,
+                      std::vector<RangeDeletion> deleted) {
+  CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);
+  CHECK(tables.empty() || !memtable.empty());  // all of a memtable may be single deletions and their puts
+  tree_->AwaitEdit();                          // kept log may go by it
+  VersionEdit edit;
+  const uint64_t run = tree_->versions->NewId();
+  if (!MIODB_MUTATED(kRangesUnnamed)) {
+    for (RangeDeletion& range : deleted) edit.ranges.push_back({tree_->versions->NewId(), std::move(range)});
+  }
+  for (const TableRef& table : tables) {
+    edit.tables.push_back({table->number(), 0, run, table->index()->offset(), table->index()->size()});
+  }
+  ChunkExtents kept;
+  kept_->AddFlushed(memtable, &edit, &kept);
+  if (!MIODB_MUTATED(kFlushedSequenceUnset)) edit.SetFlushedSequence(memtable.max_sequence());
+  if (MIODB_MUTATED(kFlushInTwoEdits)) {
+    VersionEdit first;
+    first.removed_chunks.swap(edit.removed_chunks);
+    CHECK(tree_->Apply(std::move(first), {}).ok());
+  }
+  if (MIODB_MUTATED(kLogFileRetiredEarly)) logs_->Retire(memtable.max_sequence());
+  if (!MIODB_MUTATED(kKeptInTwoEdits)) return tree_->Apply(std::move(edit), tables, {}, kept);
+  VersionEdit second;
+  second.kept.swap(edit.kept);
+  Status s = tree_->Apply(std::move(edit), tables);
+  return s.ok() ? tree_->Apply(std::move(second), {}, {}, kept) : s;
+}
+
+// The trimmed tails of chunks go back only after the edit: until then the log may still be replayed from them.
+void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, std::vector<RangeDeletion> deleted,
+                      Status s) {
+  if (s.ok()) {
+    s = db_.WithMemory([&] {
+      control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+      return Apply(*memtable, tables, std::move(deleted));
+    });
+  }
+  scheduler_->EndFlush(OutcomeOf(s));
+  // Without space the memtable stays as it is, and is flushed again when there is some; any other failure stops the
+  // database, because its log could not be let go of any more.
+  if (s.ok()) {
+    tree_->DropFlushed(memtable);
+    for (const auto& chunk : memtable->segment().chunks) {
+      if (chunk->stage == LogChunk::Stage::kRead) {
+        chunk->stage = LogChunk::Stage::kFlushed;  // released with the chunk
+      } else {
+        (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
+      }
+    }
+    tree_->Publish();
+  } else if (s.IsNoSpace()) {
+    db_.LogWarning("flush waits for space: %s", s.ToString().c_str());
+    space_->LetGoOfLog();
+  } else {
+    control_->SetError(s);
+  }
+  control_->Progressed();
+}
+
+// Tables that recovery opened have no filters; they come one by one while there is nothing to flush.
+bool Flusher::BuildFilter() {
+  if (unfiltered_.empty() || filtering_) return false;
+  TableRef table = std::move(unfiltered_.back());
+  CHECK(table != nullptr);
+  unfiltered_.pop_back();
+  if (table.use_count() > 1) {  // else no version has it any more
+    filtering_ = true;
+    {
+      const DbUnlock unlock(control_);
+      try {
+        table->BuildFilter(db_.options.filter_bits_per_key);
+      } catch (const std::exception&) {
+        // Gets do without.
+      }
+      table.reset();
+    }
+    DCHECK(filtering_);  // nobody else builds one meanwhile
+    filtering_ = false;
+  }
+  if (unfiltered_.empty()) control_->SignalDone();
+  return true;
+}
+
+// A table that only this list holds belongs to no version and to no reader: its index is garbage that waits for nothing
+// but this reference.
+void Flusher::DropUnread() {
+  std::erase_if(unfiltered_, [](const TableRef& table) { return table.use_count() == 1; });
+}
+
+// Filters lie in DRAM, so a recovered table has none. Gets are right without them and slower.
+void Flusher::AddUnfiltered(const Version& version) {
+  CHECK(unfiltered_.empty() && !filtering_);
+  for (const Run* run : version.runs) {
+    unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
+  }
+}
+
+}  // namespace miodb

@@ -1,0 +1,82 @@
+// Flusher: turns the oldest immutable memtable into a run of level 0 (merge/flush.h). While there is nothing to
+// flush, it builds the filters of tables that recovery has opened.
+//
+// A flush installs its result as every job does, with the mutex held: the manifest's edit becomes durable, the new
+// version becomes current, the read state is published. Memory that the memtable alone held is freed when its last
+// reader leaves.
+//
+// Threads: Step by one at a time; the rest as annotated.
+// After a crash: before the edit the log chunks of the memtable, after it the run, with the flushed sequence.
+
+#ifndef MIODB_SRC_DB_BACKGROUND_FLUSHER_H_
+#define MIODB_SRC_DB_BACKGROUND_FLUSHER_H_
+
+#include <vector>
+
+#include "compaction/policy/scheduler.h"
+#include "src/db/context/cpu_census.h"
+#include "src/db/space/kept_log.h"
+#include "src/db/space/log_floor.h"
+#include "src/db/space/space.h"
+#include "src/db/state/tree.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+class Flusher {
+ public:
+  Flusher(DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, LogFiles* logs, LogFloor* floor,
+          KeptLog* kept, Space* space, CpuCensus* census)
+      : db_(db),
+        control_(control),
+        tree_(tree),
+        scheduler_(scheduler),
+        logs_(logs),
+        floor_(floor),
+        kept_(kept),
+        space_(space),
+        census_(census) {
+    CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
+    CHECK(logs != nullptr && floor != nullptr);
+    CHECK(kept != nullptr && space != nullptr && census != nullptr);
+  }
+  Flusher(const Flusher&) = delete;
+  Flusher& operator=(const Flusher&) = delete;
+
+  // Does a flush, or builds a filter. False if there was nothing to do.
+  bool Step() EXCLUDES(db_mutex);
+
+  // The tables of a version that was recovered are to get filters.
+  void AddUnfiltered(const Version& version) REQUIRES(db_mutex);
+
+  // Lets go of tables that wait for a filter although nobody else has them any more.
+  void DropUnread() REQUIRES(db_mutex);
+
+  // A filter is being built, and any is still to be built.
+  bool filtering() const REQUIRES(db_mutex) { return filtering_; }
+  bool HasUnfiltered() const REQUIRES(db_mutex) { return filtering_ || !unfiltered_.empty(); }
+
+ private:
+  Status Apply(const MemTable& memtable, const std::vector<TableRef>& tables, std::vector<RangeDeletion> deleted)
+      REQUIRES(db_mutex);
+  void Install(MemTableRef memtable, std::vector<TableRef> tables, std::vector<RangeDeletion> deleted, Status s)
+      REQUIRES(db_mutex);
+  bool BuildFilter() REQUIRES(db_mutex);
+
+  DbContext& db_;
+  Control* const control_;
+  Tree* const tree_;
+  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
+  LogFiles* const logs_;
+  LogFloor* const floor_;
+  KeptLog* const kept_;
+  Space* const space_;
+  CpuCensus* const census_;
+
+  std::vector<TableRef> unfiltered_ GUARDED_BY(db_mutex);
+  bool filtering_ GUARDED_BY(db_mutex) = false;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_BACKGROUND_FLUSHER_H_

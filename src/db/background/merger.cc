@@ -1,0 +1,340 @@
+// Merges and garbage collection, from the scheduler's choice to the edit. Merging itself is compaction/merge/merge.cc.
+
+#include "src/db/background/merger.h"
+
+#include <algorithm>
+
+#include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
+#include "src/util/clock/clock.h"
+
+namespace miodb {
+
+namespace {
+
+// Bytes that merges have written so far, in vain or not.
+uint64_t BytesOfMerges(const Persist& persist) {
+  uint64_t bytes = 0;
+  for (const Purpose purpose : {Purpose::kMerge, Purpose::kLazyCopy, Purpose::kEvacuation}) {
+    bytes += persist.counters(purpose).bytes.load(std::memory_order_relaxed);  // relaxed: a statistic
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, whether the
+// want of space asks for everything to be settled, and the SSD tier or the log's length for the buffer to be pushed
+// down.
+PickerInput Merger::MakePickerInput() const {
+  PickerInput input;
+  input.version = tree_->versions->current();
+  input.level_trigger = db_.options.level_trigger;
+  input.snapshots = !tree_->snapshots.empty();
+  input.date_micros = db_.WallMicros();
+  // A tier has its own ways to make room, which a merge of everything would hold up.
+  input.settle = db_.ssd == nullptr && WantsBufferMerged(space_->Figures());
+  input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
+  if (scheduler_->quiet().MaySettle()) input.quiet_bytes = space_->PlentyAbove();
+  return input;
+}
+
+// The same question as Step asks, so that nobody waits for work that no thread would begin.
+bool Merger::HasWork() const {
+  return control_->error().ok() && (ranges_.IsDue() || scheduler_->NextMerge(MakePickerInput()).has_value());
+}
+
+// Looks for garbage, and whether anything is at work or due that may free space.
+bool Merger::LookForWork() {
+  MarkGarbage();
+  return scheduler_->running() > 0 || HasWork() || tier_->HasDrainWork();
+}
+
+// The scheduler decides from a few figures whether marks are wanted, and only then is every payload extent looked at.
+// Marks are hints to merges that read them without the mutex: a mark that is seen late costs a copy more or less.
+void Merger::MarkGarbage() {
+  const uint64_t now = db_.hooks.quiet_micros != nullptr ? db_.hooks.quiet_micros() : NowMicros();
+  // Tests that run the background work themselves have no second in which nobody writes, unless they have its clock.
+  if (!db_.hooks.manual_background || db_.hooks.quiet_micros != nullptr) {
+    scheduler_->quiet().See(tree_->last_sequence.load(std::memory_order_relaxed), now);  // relaxed: policy only
+  }
+  if (scheduler_->marks_are_fresh()) return;
+  const std::optional<MarkRequest> request = scheduler_->WantsMarks(space_->Figures(), now);
+  if (!request.has_value()) return;
+  std::vector<ExtentUse> extents;
+  bool marked = false;
+  tree_->versions->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
+    marked = marked || extent->evacuate.load(std::memory_order_relaxed);  // relaxed, as below: policy only
+    extents.push_back({extent, extent->payload_bytes(), live_bytes});
+  });
+  if (!scheduler_->BeginMarks(marked)) return;
+  const std::vector<ExtentUse> picked = PickEvacuation(extents, *request);
+  for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
+  uint64_t to_copy = 0;  // by a collection of all of them, which log chunks leave it while it runs
+  for (const ExtentUse& use : picked) {
+    use.extent->evacuate.store(true, std::memory_order_relaxed);
+    to_copy += use.live;
+  }
+  space_->copy_room()->Mark(to_copy);
+  scheduler_->EndMarks(!picked.empty());
+}
+
+// The job's inputs are held by the scheduler before the mutex is let go, so no other thread can pick a job that shares
+// one of them.
+bool Merger::Step() {
+  std::optional<MergeJob> job;
+  JobHold hold;
+  {
+    DbLock lock(control_);
+    if (!control_->error().ok() || control_->closing()) return false;
+    if (ranges_.IsDue() && ranges_.Trim()) {
+      flusher_->DropUnread();
+      return true;
+    }
+    MarkGarbage();
+    job = scheduler_->NextMerge(MakePickerInput());
+    if (!job.has_value()) {
+      scheduler_->quiet().FoundNothing();
+      return false;
+    }
+    hold = scheduler_->BeginMerge(*job);
+    // Writers are told at once, because what is kept for the copies is theirs no more.
+    if (hold.kind == MergeKind::kCollect) {
+      space_->copy_room()->Begin(CopiesLeave(hold));
+      control_->Changed();
+    }
+    control_->Wake(BackgroundStep::kMerge);  // there may be a job for another thread
+  }
+  RunJob(std::move(*job), hold);
+  return true;
+}
+
+// Copies of a collection leave less than those of a merge, which nobody waits for; in a full pool nothing.
+uint64_t Merger::CopiesLeave(const JobHold& hold) const {
+  DCHECK(!hold.is_drain);
+  if (hold.kind != MergeKind::kCollect) return space_->ChunkReserve();
+  return hold.full ? 0 : space_->CopiesLeave();
+}
+
+// The sequence is compared with the one that the scheduler has seen before it chose the job, so a write in between ends
+// the job too. A put knows nothing of it.
+void Merger::GiveWay(MergeRequest* request) {
+  DbLock lock(control_);
+  CHECK(scheduler_->quiet().running());
+  const uint64_t seen = scheduler_->quiet().disturbed() ? UINT64_MAX : scheduler_->quiet().sequence();
+  request->stop = [this, seen] {
+    return control_->closing() || tree_->last_sequence.load(std::memory_order_relaxed) != seen;  // relaxed: a wish
+  };
+  request->leave_free += space_->Plenty();
+}
+
+// Makes all of the request but its filter. *version outlives the request. The version may be newer than the one from
+// which the job was picked, because other jobs may have ended since; but no such job held inputs of this job.
+MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) {
+  const bool into_repository = job.output_level == db_.options.num_levels - 1;
+  CHECK(!job.inputs.empty() && job.output_level < db_.options.num_levels);
+  CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
+  MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, {}, {}};
+  uint64_t partition_bytes = tier_->PartitionBytes();
+  request.copies = hold.copies;
+  {
+    DbLock lock(control_);
+    if (!request.copies) {
+      partition_bytes = std::max(partition_bytes, tree_->versions->payload_live_bytes() / kTablesWhenTight);
+    }
+    *version = tree_->versions->current();
+    request.ranges_applied = tree_->versions->manifest().flushed_sequence;
+    request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
+    // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
+    // everything does.
+    if (into_repository && !hold.full && (job.kind != MergeKind::kSettle || !SpaceIsShort(space_->Figures()))) {
+      request.settle_limit = tier_->SettlesAll() ? UINT64_MAX : db_.options.lazy_copy_limit;
+    }
+  }
+  if (job.kind == MergeKind::kCollect) {
+    request.inputs.push_back(job.collect);
+    request.purpose = Purpose::kEvacuation;
+    request.rewrite_all = true;
+  } else {
+    for (const RunRef& run : job.inputs) request.inputs.emplace_back(run->tables.begin(), run->tables.end());
+  }
+  // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
+  const uint64_t oldest = job.inputs.back()->id;
+  int oldest_level = job.output_level;
+  if (job.kind == MergeKind::kZeroCopy) oldest_level--;
+  for (int level = oldest_level; level < db_.options.num_levels; level++) {
+    for (const RunRef& run : (*version)->levels[static_cast<size_t>(level)]) {
+      if (level == oldest_level && run->id >= oldest) continue;
+      request.older.insert(request.older.end(), run->tables.begin(), run->tables.end());
+    }
+  }
+  request.on_ssd = (*version)->ssd;
+  request.ranges = (*version)->ranges;
+  if (into_repository) {
+    if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
+    request.payload_limit = partition_bytes;
+  }
+  request.leave_free = CopiesLeave(hold);
+  request.copy_extents.took = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
+  request.copy_extents.bytes = space_->NextChunkBytes();
+  // In a full pool the free pieces may be as small as the copies of a table once were. The merge takes even these,
+  // because a collection that copies into them leaves larger pieces.
+  request.copy_extents.least = hold.full ? kExtentUnit : request.copy_extents.bytes / 4;
+  request.filter_bits = db_.options.filter_bits_per_key;
+  request.now_micros = db_.WallMicros();
+  request.drops_any_expired = job.kind == MergeKind::kSettle;
+  request.merge_operator = db_.options.merge_operator;
+  request.compaction_filter = db_.options.compaction_filter;
+  request.filter_level = job.output_level;
+  request.versions_once = db_.VersionsOnce();
+  request.new_table_number = [this] { return tree_->NewId(); };
+  request.stop = [this] { return control_->closing(); };
+  return request;
+}
+
+// Bytes read count the indexes of tables that went; records that are read besides have a counter of their own, since a
+// zero-copy merge reads next to none. Bytes written add the records that were copied.
+void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros) {
+  uint64_t read = 0, written = result.bytes_copied;
+  if (job.kind != MergeKind::kDrop) {
+    for (const TableRef& table : result.removed) read += table->index()->size();
+  }
+  for (const TableRef& table : result.added) written += table->index()->size();
+  DCHECK_GE(job.output_level, job.level);
+  db_.statistics.merges.Add(1);
+  db_.statistics.ranges.dropped.Add(result.range_dropped);
+  db_.statistics.ranges.reads.Add(result.range_reads);
+  db_.statistics.merge_micros.Add(micros);
+  db_.statistics.merge_record_bytes.Add(result.record_bytes_read);
+  db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
+  OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kMerge, micros);
+  if (db_.events != nullptr) db_.events->NoteMerge(MergeInfoOf(false, job.output_level, micros, read, written));
+}
+
+// A quiet merge runs alone, so all that merges write meanwhile is its own.
+void Merger::NoteQuiet(const MergeResult& result, uint64_t bytes) {
+  db_.statistics.quiet_merges.Add(1);
+  db_.statistics.quiet_given_up.Add(result.given_up ? 1 : 0);
+  db_.statistics.quiet_bytes.Add(bytes);
+}
+
+// The filter reads the snapshots after the version was pinned: a snapshot that is missed sees everything that the
+// version has, and needs none of the versions that the merge drops. Inputs are let go of before the job is reported as
+// finished, because whoever waits for it waits for their space.
+void Merger::RunJob(MergeJob job, const JobHold& hold) {
+  const CpuCensus::Work work(census_);
+  const uint64_t start = NowMicros();
+  MergeResult result;
+  const uint64_t bytes_before = BytesOfMerges(db_.pool->persist());
+  // From BeginMerge to EndMerge nothing is thrown, or the scheduler would hold the inputs for ever.
+  Status s = db_.WithMemory([&] {
+    if (job.kind == MergeKind::kDrop) {
+      DropTables(job, &result);
+      return Status::OK();
+    }
+    VersionRef version;
+    MergeRequest request = MakeMergeRequest(job, hold, &version);
+    if (job.kind == MergeKind::kQuiet) GiveWay(&request);
+    const VersionFilter filter(tree_->snapshots.Sequences());  // after the version was pinned
+    request.filter = &filter;
+    return MergeRuns(request, &result);
+  });
+  const uint64_t micros = NowMicros() - start;
+  NoteMerge(job, result, micros);
+  if (job.kind == MergeKind::kQuiet) NoteQuiet(result, BytesOfMerges(db_.pool->persist()) - bytes_before);
+  DbLock lock(control_);
+  if (s.ok()) {
+    s = db_.WithMemory([&] {
+      control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+      return Install(job, result);
+    });
+  }
+  if (s.ok()) {
+    db_.Log(
+        "%s level %d -> %d: %zu tables in, %zu moved, %zu out, %llu of %llu entries dropped, %llu bytes copied, %llu "
+        "us",
+        MergeKindName(job.kind), job.level, job.output_level, result.removed.size(), result.moved.size(),
+        result.added.size(), static_cast<unsigned long long>(result.entries_dropped),
+        static_cast<unsigned long long>(result.entries_read), static_cast<unsigned long long>(result.bytes_copied),
+        static_cast<unsigned long long>(micros));
+  }
+  // Let go of the inputs before anybody is told: their space is free only then.
+  const bool refused = result.copies_refused, given_up = result.given_up;
+  job = MergeJob();
+  result = MergeResult();
+  flusher_->DropUnread();
+  Finish(hold, s, given_up ? Outcome::kGivenUp : OutcomeOf(s), refused);
+}
+
+// The edit is all that there is to do: nobody reads expired records.
+void Merger::DropTables(const MergeJob& job, MergeResult* result) {
+  CHECK(job.kind == MergeKind::kDrop && !job.collect.empty());
+  result->removed = job.collect;
+  for (const TableRef& table : job.collect) result->entries_dropped += table->entries();
+  result->entries_read = 0;
+}
+
+// The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash
+// between the records' copies and this edit leaves the copies as free space.
+Status Merger::Install(const MergeJob& job, const MergeResult& result) {
+  VersionEdit edit;
+  const bool into_repository = job.output_level == db_.options.num_levels - 1;
+  CHECK(!job.inputs.empty());
+  const uint32_t level = into_repository ? kRepositoryLevel : static_cast<uint32_t>(job.output_level);
+  // The repository's run keeps its id, and collected tables stay in their run.
+  uint64_t run = 0;
+  if (TakesSomeTables(job.kind)) {
+    run = job.inputs[0]->id;
+  } else if (!into_repository) {
+    run = tree_->versions->NewId();
+  }
+  for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
+  for (const TableRef& table : job.collect) {
+    if (job.kind == MergeKind::kDrop) tree_->GoesUnread(table->max_sequence());
+  }
+  for (const TableRef& table : result.moved) {
+    TablePlace place = tree_->versions->PlaceOf(table->number());
+    if (place.level == level && place.run == run) continue;
+    place.level = level;
+    place.run = run;
+    edit.tables.push_back(place);
+  }
+  for (const TableRef& table : result.added) {
+    edit.tables.push_back({table->number(), level, run, table->index()->offset(), table->index()->size()});
+  }
+  if (MIODB_MUTATED(kMergeInTwoEdits)) {
+    VersionEdit first;
+    first.removed_tables.swap(edit.removed_tables);
+    CHECK(tree_->Apply(std::move(first), {}).ok());
+  }
+  Status s = tree_->Apply(std::move(edit), result.added);
+  if (!s.ok()) return s;
+  if (job.kind == MergeKind::kDrop) {
+    db_.statistics.expired.tables.Add(result.removed.size());
+    db_.statistics.expired.entries.Add(result.entries_dropped);
+  }
+  tree_->Publish();
+  return s;
+}
+
+// A merge that finds no space is no error of the database's: the scheduler blocks merges of its kind until space comes
+// free, and writers slow down. A merge that was told to stop is no error either.
+void Merger::Finish(const JobHold& hold, const Status& s, Outcome outcome, bool refused) {
+  CHECK(outcome != Outcome::kInstalled || s.ok());
+  if (hold.kind == MergeKind::kCollect) space_->copy_room()->End();
+  scheduler_->EndMerge(hold, outcome, refused);
+  if (s.IsNoSpace()) {
+    db_.Log("%s waits for space: %s", MergeKindName(hold.kind), s.ToString().c_str());
+    space_->LetGoOfLog();
+  } else if (outcome == Outcome::kFailed) {
+    control_->SetError(s);
+  }
+  control_->Progressed();
+}
+
+// A merge that runs may make another one due, so a running job is work even where the pickers find none.
+bool Merger::IsIdle() const {
+  return tree_->Settled() && !scheduler_->flushing() && scheduler_->running() == 0 && !HasWork();
+}
+
+}  // namespace miodb

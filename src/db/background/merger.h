@@ -1,0 +1,100 @@
+// Merger: runs the merges and the garbage collection that the scheduler chooses (policy/scheduler.h, picker.h,
+// merge.h); several threads on larger machines.
+//
+// A merge installs its result as a flush does (flusher.h).
+//
+// Threads: Step by any number; the rest as annotated.
+// After a crash: before the edit of a merge its inputs, after it its outputs; the space of what was not finished
+// is free.
+
+#ifndef MIODB_SRC_DB_BACKGROUND_MERGER_H_
+#define MIODB_SRC_DB_BACKGROUND_MERGER_H_
+
+#include "compaction/merge/merge.h"
+#include "compaction/policy/picker.h"
+#include "compaction/policy/scheduler.h"
+#include "src/db/background/flusher.h"
+#include "src/db/background/range_trim.h"
+#include "src/db/background/ssd_tier.h"
+#include "src/db/context/cpu_census.h"
+#include "src/db/space/log_floor.h"
+#include "src/db/space/space.h"
+#include "src/db/state/tree.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+class Merger {
+ public:
+  struct Parts {
+    Control* control;
+    Tree* tree;
+    Scheduler* scheduler;
+    Space* space;
+    LogFloor* floor;
+    SsdTier* tier;
+    Flusher* flusher;
+    CpuCensus* census;
+  };
+
+  Merger(DbContext& db, const Parts& parts)
+      : db_(db),
+        control_(parts.control),
+        tree_(parts.tree),
+        scheduler_(parts.scheduler),
+        space_(parts.space),
+        floor_(parts.floor),
+        tier_(parts.tier),
+        flusher_(parts.flusher),
+        census_(parts.census),
+        ranges_(db, parts.control, parts.tree, parts.scheduler) {
+    CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr);
+    CHECK(space_ != nullptr && floor_ != nullptr);
+    CHECK(tier_ != nullptr && flusher_ != nullptr && census_ != nullptr);
+  }
+  Merger(const Merger&) = delete;
+  Merger& operator=(const Merger&) = delete;
+
+  // Runs one job. False if none was due.
+  bool Step() EXCLUDES(db_mutex);
+
+  // Whether a merge is due.
+  bool HasWork() const REQUIRES(db_mutex);
+
+  // Whether no flush and no merge is running or due.
+  bool IsIdle() const REQUIRES(db_mutex);
+
+  // Marks extents for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
+  void MarkGarbage() REQUIRES(db_mutex);
+
+  // Looks for garbage, and whether anything is at work or due that may free space.
+  bool LookForWork() REQUIRES(db_mutex);
+
+ private:
+  PickerInput MakePickerInput() const REQUIRES(db_mutex);
+  MergeRequest MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) EXCLUDES(db_mutex);
+  void RunJob(MergeJob job, const JobHold& hold) EXCLUDES(db_mutex);
+  // Bytes that copies of the job leave free besides the index reserve.
+  uint64_t CopiesLeave(const JobHold& hold) const;
+  void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
+  void DropTables(const MergeJob& job, MergeResult* result);
+  void NoteQuiet(const MergeResult& result, uint64_t bytes);
+  void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
+  Status Install(const MergeJob& job, const MergeResult& result) REQUIRES(db_mutex);
+  void Finish(const JobHold& hold, const Status& s, Outcome outcome, bool refused) REQUIRES(db_mutex);
+
+  DbContext& db_;
+  Control* const control_;
+  Tree* const tree_;
+  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
+  Space* const space_;
+  LogFloor* const floor_;
+  SsdTier* const tier_;
+  Flusher* const flusher_;
+  CpuCensus* const census_;
+  RangeTrim ranges_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_BACKGROUND_MERGER_H_

@@ -1,0 +1,88 @@
+#include "src/db/background/range_trim.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+// A snapshot that comes allows nothing, one that goes may.
+bool RangeTrim::IsDue() const {
+  if (tree_->versions->current()->ranges == nullptr || applying_) return false;
+  if (looked_at_ != tree_->version_changes || (waits_ && scheduler_->running() == 0)) return true;
+  if (snapshots_.empty()) return false;
+  const std::vector<uint64_t> now = tree_->snapshots.Sequences();
+  return !std::includes(now.begin(), now.end(), snapshots_.begin(), snapshots_.end());
+}
+
+// Deletions that are there already keep their numbers.
+void RangeTrim::AddRangeChanges(std::vector<RangeDeletion> left, VersionEdit* edit) {
+  CHECK(edit->ranges.empty() && edit->removed_ranges.empty());
+  using Key = std::tuple<std::string, std::string, uint64_t>;
+  std::map<Key, uint64_t> known;
+  for (const auto& [id, place] : tree_->versions->manifest().ranges) {
+    const Key key(place.range.begin, place.range.end, place.range.sequence);
+    if (!known.emplace(key, id).second) edit->removed_ranges.push_back(id);
+  }
+  for (RangeDeletion& range : left) {
+    const auto found = known.find(Key(range.begin, range.end, range.sequence));
+    if (found != known.end()) {
+      known.erase(found);
+    } else {
+      edit->ranges.push_back({tree_->versions->NewId(), std::move(range)});
+    }
+  }
+  for (const auto& [key, id] : known) edit->removed_ranges.push_back(id);
+}
+
+void RangeTrim::Look(VersionEdit* edit) {
+  looked_at_ = tree_->version_changes;
+  snapshots_ = tree_->snapshots.Sequences();
+  const std::set<uint64_t>& runs = scheduler_->busy(Busy::kRuns);
+  const std::set<uint64_t>& tables = scheduler_->busy(Busy::kTables);
+  const VersionRef version = tree_->versions->current();
+  RangeWork work = FindRangeWork(*version, db_.order, snapshots_, [&](const Run& run, const PMTable& table) {
+    return runs.count(run.id) > 0 || tables.count(table.number()) > 0;
+  });
+  waits_ = work.waits;
+  edit->removed_tables = Numbers(work.hidden);
+  AddRangeChanges(std::move(work.left), edit);
+}
+
+// No job may begin with a table that is about to go, while the mutex is let go of for the edit. Changes that others
+// make meanwhile are looked at by the next look.
+bool RangeTrim::Trim() {
+  VersionEdit edit;
+  Status s = db_.WithMemory([&] {
+    control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+    Look(&edit);
+    return Status::OK();
+  });
+  if (!s.ok() || (edit.removed_tables.empty() && edit.removed_ranges.empty() && edit.ranges.empty())) return false;
+  const uint64_t tables = edit.removed_tables.size();
+  CHECK(!applying_);
+  applying_ = true;
+  scheduler_->SetTrim(TrimState::kRunning);
+  s = db_.WithMemory([&] {
+    control_->AssertHeld();  // as above
+    Status applied = tree_->Apply(std::move(edit), {});
+    if (applied.ok()) tree_->Publish();
+    return applied;
+  });
+  scheduler_->SetTrim(TrimState::kIdle);
+  applying_ = false;
+  if (s.ok()) {
+    if (tree_->version_changes == looked_at_ + 1) looked_at_++;  // this edit's own
+    db_.statistics.ranges.tables.Add(tables);
+    db_.Log("ranges: %llu tables dropped unread, %zu deletions left", static_cast<unsigned long long>(tables),
+            tree_->versions->manifest().ranges.size());
+  } else if (!s.IsNoSpace()) {
+    control_->SetError(s);
+  }
+  control_->Progressed();
+  return s.ok();
+}
+
+}  // namespace miodb

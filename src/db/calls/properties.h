@@ -1,0 +1,57 @@
+// Properties: figures and texts about a database (DB::GetProperty).
+//
+// Threads: any thread makes any call; different figures may be read at different moments.
+
+#ifndef MIODB_SRC_DB_CALLS_PROPERTIES_H_
+#define MIODB_SRC_DB_CALLS_PROPERTIES_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/db/background/ssd_tier.h"
+#include "src/db/space/log_files.h"
+#include "src/db/space/space.h"
+#include "src/db/state/tree.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+// Names of counters and their values, in the order in which they are told.
+using CounterList = std::vector<std::pair<std::string, uint64_t>>;
+
+class Properties {
+ public:
+  Properties(const DbContext& db, Control* control, Tree* tree, const Space* space, const LogFiles* logs,
+             const SsdTier* tier)
+      : db_(db), control_(control), tree_(tree), space_(space), logs_(logs), tier_(tier) {
+    CHECK(control != nullptr && tree != nullptr && space != nullptr);
+    CHECK(logs != nullptr && tier != nullptr);
+  }
+  Properties(const Properties&) = delete;
+  Properties& operator=(const Properties&) = delete;
+
+  // False if there is no such property.
+  bool Get(const Slice& property, std::string* value) EXCLUDES(db_mutex);
+
+ private:
+  CounterList Counters() EXCLUDES(db_mutex);
+  bool CountTables(uint64_t level, size_t* count);
+  std::string StatsText() EXCLUDES(db_mutex);
+  std::string Prometheus() EXCLUDES(db_mutex);
+  std::string TablesText() EXCLUDES(db_mutex);
+  std::string PoolText();
+  std::string PlacementText();
+
+  const DbContext& db_;
+  Control* const control_;
+  Tree* const tree_;
+  const Space* const space_;
+  const LogFiles* const logs_;
+  const SsdTier* const tier_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_CALLS_PROPERTIES_H_

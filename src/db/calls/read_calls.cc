@@ -1,0 +1,299 @@
+// Reads, with a handle and without. Every call that can fail goes through WithMemory.
+
+#include "src/db/calls/read_calls.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "src/db/calls/family_handles.h"
+#include "src/db/context/db_context.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+void ReadCalls::Serve(const ReadParts& parts) {
+  CHECK(parts.context != nullptr && parts.sources != nullptr && parts.read != nullptr && parts.handles != nullptr);
+  CHECK(parts_.context == nullptr);
+  parts_ = parts;
+}
+
+// The object of a child is a copy of the parent's: its destructor would join threads that do not exist and unlock files
+// that the parent holds.
+void ReadCalls::operator delete(ReadCalls* db, std::destroying_delete_t) {
+  DCHECK(db->parts_.context != nullptr);
+  if (db->parts_.context->fork_guard.InChild()) return;
+  db->~ReadCalls();
+  ::operator delete(static_cast<void*>(db));
+}
+
+void* ReadCalls::operator new(size_t size) { return ::operator new(size); }
+
+void ReadCalls::operator delete(void* space) { ::operator delete(space); }
+
+Status ReadCalls::GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) {
+  DCHECK(family != nullptr);
+  return parts_.context->WithMemory([&] { return parts_.handles->Find(name, family); });
+}
+
+Status ReadCalls::ListColumnFamilies(std::vector<std::string>* names) {
+  DCHECK(names != nullptr);
+  return parts_.context->WithMemory([&] { return parts_.handles->List(names); });
+}
+
+ColumnFamilyHandle* ReadCalls::DefaultColumnFamily() {
+  DCHECK(parts_.handles != nullptr);  // Serve comes first
+  return parts_.handles->default_family();
+}
+
+// ---- without a handle
+
+Status ReadCalls::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  if (parts_.context->families.Hides(key)) [[unlikely]]
+    return Status::NotFound(Slice());
+  return parts_.read->Get(options, key, value);
+}
+
+Status ReadCalls::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+  if (parts_.context->families.Hides(key)) [[unlikely]]
+    return Status::NotFound(Slice());
+  return parts_.read->Get(options, key, value);
+}
+
+namespace {
+
+// Whether the default family does not see some of the keys. Then the call with handles tells them apart.
+bool AnyHidden(const FamilyGate& families, const std::vector<Slice>& keys) {
+  return families.HasFamilies() &&
+         std::any_of(keys.begin(), keys.end(), [&](const Slice& key) { return families.Hides(key); });
+}
+
+}  // namespace
+
+std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                        std::vector<std::string>* values) {
+  if (AnyHidden(parts_.context->families, keys)) [[unlikely]] {
+    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
+  }
+  return parts_.read->MultiGet(options, keys, values);
+}
+
+std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                        std::vector<PinnableSlice>* values) {
+  if (AnyHidden(parts_.context->families, keys)) [[unlikely]] {
+    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
+  }
+  return parts_.read->MultiGet(options, keys, values);
+}
+
+// The get that follows tells of an error.
+bool ReadCalls::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
+  if (value_found != nullptr) *value_found = false;
+  if (parts_.context->families.Hides(key)) return false;
+  bool may = true;
+  const Status s = parts_.context->WithMemory([&] {
+    may = parts_.read->KeyMayExist(options, key, value, value_found);
+    return Status::OK();
+  });
+  return may || !s.ok();
+}
+
+// An iterator has no other way to report an error than its own status, so lack of memory and a child of fork() give an
+// iterator that is not valid and says why.
+Iterator* ReadCalls::NewIterator(const ReadOptions& options) {
+  try {
+    if (parts_.context->fork_guard.InChild()) return NewErrorIterator(parts_.context->InChild());
+    return parts_.read->MakeIterator(options);
+  } catch (const std::exception&) {
+    return NewErrorIterator(parts_.context->OutOfMemory());
+  }
+}
+
+// LevelDB's call cannot fail. A null snapshot means the newest state to a read, which is what a caller gets who could
+// not be given one.
+const Snapshot* ReadCalls::GetSnapshot() {
+  if (parts_.context->fork_guard.InChild()) return nullptr;  // the reads for which it is wanted fail
+  try {
+    return parts_.sources->snapshots.Take(parts_.sources->last_sequence);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+void ReadCalls::ReleaseSnapshot(const Snapshot* snapshot) {
+  if (snapshot == nullptr || parts_.context->fork_guard.InChild()) return;
+  parts_.sources->snapshots.Release(static_cast<const SnapshotImpl*>(snapshot));
+}
+
+// acquire: whoever has the number finds the updates up to it in the memtables.
+uint64_t ReadCalls::GetLatestSequenceNumber() const {
+  return parts_.sources->last_sequence.load(std::memory_order_acquire);
+}
+
+// Without memory the sizes stay 0: LevelDB's call has no way to fail.
+void ReadCalls::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
+  DCHECK(n == 0 || (range != nullptr && sizes != nullptr));
+  std::fill(sizes, sizes + n, 0);
+  const Status s = parts_.context->WithMemory([&] {
+    parts_.handles->SumSizes(kDefaultFamily, range, n, sizes);
+    return Status::OK();
+  });
+  s.IgnoreError();
+}
+
+// ---- with a handle
+
+template <typename Value>
+Status ReadCalls::GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value) {
+  DCHECK(value != nullptr);
+  return parts_.context->WithMemory([&] {
+    uint32_t id;
+    Status s = parts_.handles->IdOf(family, &id);
+    if (!s.ok()) return s;
+    if (id == kDefaultFamily) return ReadCalls::Get(options, key, value);
+    const FamilyKey family_key(id, key);
+    return parts_.read->Get(options, family_key.slice(), value);
+  });
+}
+
+Status ReadCalls::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) {
+  return GetFrom(options, family, key, value);
+}
+
+Status ReadCalls::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value) {
+  return GetFrom(options, family, key, value);
+}
+
+Status ReadCalls::GetWithExpiry(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                                std::string* value, uint64_t* expiry_micros) {
+  DCHECK(expiry_micros != nullptr);
+  *expiry_micros = kNoExpiry;
+  return parts_.context->WithMemory([&] {
+    std::deque<FamilyKey> room;
+    Slice engine_key;
+    const Status s = EngineKey(family != nullptr ? family : DefaultColumnFamily(), key, &room, &engine_key);
+    return s.ok() ? parts_.read->GetWithExpiry(options, engine_key, value, expiry_micros) : s;
+  });
+}
+
+// The get that follows tells of an error.
+bool ReadCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                            std::string* value, bool* value_found) {
+  if (value_found != nullptr) *value_found = false;
+  bool may = true;
+  const Status s = parts_.context->WithMemory([&] {
+    uint32_t id;
+    Status known = parts_.handles->IdOf(family, &id);
+    if (!known.ok()) return known;
+    if (id == kDefaultFamily) {
+      may = ReadCalls::KeyMayExist(options, key, value, value_found);
+      return Status::OK();
+    }
+    const FamilyKey family_key(id, key);
+    may = parts_.read->KeyMayExist(options, family_key.slice(), value, value_found);
+    return Status::OK();
+  });
+  return may || !s.ok();
+}
+
+// *engine_key refers to the caller's key or to one in *room, which is a deque, as that moves none when it grows.
+Status ReadCalls::EngineKey(const ColumnFamilyHandle* family, const Slice& key, std::deque<FamilyKey>* room,
+                            Slice* engine_key) const {
+  DCHECK(room != nullptr && engine_key != nullptr);
+  uint32_t id;
+  const Status s = parts_.handles->IdOf(family, &id);
+  if (!s.ok()) return s;
+  if (id == kDefaultFamily && parts_.context->families.Hides(key)) return Status::NotFound(Slice());
+  *engine_key = id == kDefaultFamily ? key : room->emplace_back(id, key).slice();
+  return s;
+}
+
+// Keys that have a family and may be seen are looked for together, as of one moment; the other keys are answered here.
+template <typename Value>
+std::vector<Status> ReadCalls::GetFromMany(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                           const std::vector<Slice>& keys, std::vector<Value>* values) {
+  DCHECK(values != nullptr);
+  std::vector<Status> statuses;
+  Status s = parts_.context->WithMemory([&] {
+    if (families.size() != keys.size()) {
+      return Status::InvalidArgument("MultiGet", "must have as many column families as keys");
+    }
+    statuses.resize(keys.size());
+    values->clear();
+    values->resize(keys.size());
+    std::deque<FamilyKey> room;
+    std::vector<Slice> looked_for;
+    std::vector<size_t> places;  // of looked_for among all keys
+    for (size_t i = 0; i < keys.size(); i++) {
+      Slice engine_key;
+      statuses[i] = EngineKey(families[i], keys[i], &room, &engine_key);
+      if (!statuses[i].ok()) continue;
+      looked_for.push_back(engine_key);
+      places.push_back(i);
+    }
+    std::vector<Value> found;
+    std::vector<Status> answers = parts_.read->MultiGet(options, looked_for, &found);
+    DCHECK_EQ(answers.size(), places.size());
+    for (size_t i = 0; i < places.size(); i++) {
+      statuses[places[i]] = std::move(answers[i]);
+      (*values)[places[i]] = std::move(found[i]);
+    }
+    return Status::OK();
+  });
+  // Every key has a status, also where the call failed as a whole.
+  if (!s.ok()) statuses.assign(keys.size(), s);
+  return statuses;
+}
+
+std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                        const std::vector<Slice>& keys, std::vector<std::string>* values) {
+  return GetFromMany(options, families, keys, values);
+}
+
+std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                        const std::vector<Slice>& keys, std::vector<PinnableSlice>* values) {
+  return GetFromMany(options, families, keys, values);
+}
+
+// As without a handle, an iterator has no other way to report an error than its own status.
+Iterator* ReadCalls::NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
+  Iterator* it = nullptr;
+  const Status s = parts_.context->WithMemory([&] {
+    uint32_t id;
+    Status known = parts_.handles->IdOf(family, &id);
+    if (known.ok()) it = parts_.read->MakeIterator(options, id);
+    return known;
+  });
+  return s.ok() ? it : NewErrorIterator(s);
+}
+
+// A family has two properties of its own; every other one is the database's, by whichever handle it is asked for.
+bool ReadCalls::GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) {
+  DCHECK(value != nullptr);
+  uint32_t id;
+  if (parts_.context->fork_guard.InChild() || !parts_.handles->IdOf(family, &id).ok()) return false;
+  const bool keys = property == Slice("miodb.estimate-num-keys");
+  if (id == kDefaultFamily || !(keys || property == Slice("miodb.approximate-bytes"))) {
+    return GetProperty(property, value);
+  }
+  const Status s = parts_.context->WithMemory([&] {
+    *value = std::to_string(keys ? parts_.handles->EstimateKeys(id) : parts_.handles->ApproximateBytes(id));
+    return Status::OK();
+  });
+  return s.ok();
+}
+
+// The sizes are zeros first, so that a handle that is refused does not leave what the caller had in their place.
+void ReadCalls::GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) {
+  DCHECK(n == 0 || (range != nullptr && sizes != nullptr));
+  std::fill(sizes, sizes + n, 0);
+  const Status s = parts_.context->WithMemory([&] {
+    uint32_t id;
+    Status known = parts_.handles->IdOf(family, &id);
+    if (known.ok()) parts_.handles->SumSizes(id, range, n, sizes);
+    return known;
+  });
+  s.IgnoreError();
+}
+
+}  // namespace miodb

@@ -1,0 +1,49 @@
+// How tests drive a database.
+
+#ifndef MIODB_SRC_DB_CONTEXT_DB_HOOKS_H_
+#define MIODB_SRC_DB_CONTEXT_DB_HOOKS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace miodb {
+
+struct MemoryMedium;
+
+// Kinds of background work.
+enum class BackgroundStep { kPrepare, kFlush, kMerge, kSsd };
+inline constexpr size_t kBackgroundSteps = 4;
+
+struct DbHooks {
+  // No threads: background work is done by RunStep, or by a call that cannot go on without it.
+  bool manual_background = false;
+
+  // The memory in which the pool lies, instead of in a file. The memory outlives the database.
+  MemoryMedium* memory = nullptr;
+
+  // Sizes may be below their documented ranges, down to a few cache lines.
+  bool any_sizes = false;
+
+  // A repair writes the database, and merges operands without an operator.
+  bool repairs = false;
+
+  // CPUs that writers and background threads are said to share; 0: those that the machine has.
+  size_t cpus = 0;
+
+  // The date in microseconds since 1970, by which records expire; null: that of the system.
+  uint64_t (*wall_micros)() = nullptr;
+
+  // The clock by which writers are quiet, in microseconds; null: with threads that of the system, without threads
+  // writers never are.
+  uint64_t (*quiet_micros)() = nullptr;
+
+  // Called before each step of background work that a caller without threads does; it may call the database.
+  void (*before_step)() = nullptr;
+
+  // Space that was free for so long is given back to the file system.
+  uint64_t give_back_micros = 10 * 1000 * 1000;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_CONTEXT_DB_HOOKS_H_

@@ -1,0 +1,20 @@
+// Checks the values of Options against the ranges that options.h states.
+
+#ifndef MIODB_SRC_DB_CONTEXT_OPTIONS_CHECK_H_
+#define MIODB_SRC_DB_CONTEXT_OPTIONS_CHECK_H_
+
+#include "miodb/options.h"
+#include "miodb/status.h"
+
+namespace miodb {
+
+// InvalidArgument naming the option, its value and the allowed range. any_sizes: sizes may be below their ranges.
+Status CheckOptions(const Options& options, bool any_sizes = false);
+
+// LevelDB takes any write_buffer_size and uses the nearest one that it likes. Programs written for it rely on that, so
+// the C API and libleveldb do the same, with LevelDB's limits: 64 KiB to 1 GiB.
+void ClipAsLevelDB(Options* options);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_CONTEXT_OPTIONS_CHECK_H_

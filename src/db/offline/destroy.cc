@@ -1,0 +1,261 @@
+// DestroyDB: which files are a database's own, and their removal.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "miodb/db.h"
+#include "miodb/env.h"
+#include "src/db/offline/repairer.h"
+#include "src/db/store/region_places.h"
+#include "src/db/store/store_file.h"
+#include "src/format/file_names.h"
+#include "src/log/file_log.h"
+#include "src/nvm/pool/memory_env.h"
+#include "src/nvm/pool/pool.h"
+#include "src/nvm/pool/pool_image.h"
+#include "src/nvm/pool/pool_names.h"
+#include "src/ssd/ssd_store.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
+#include "src/util/files/held_lock.h"
+#include "src/util/files/posix_file.h"
+
+// Removing a database. The directory of a database may have been copied, the options may name somebody else's files,
+// and a removal may have been cut off. So this goes:
+//
+//   - in the directory, what bears the name of one of a database's files;
+//   - elsewhere, what says by its own bytes that it has an id that STORE names, while STORE is where it was when the
+//     database was last open: the parts that a copy names are the original's. A pool whose bytes say nothing, being
+//     damaged, goes if STORE says that the pool is at this path.
+//
+// Where the options name no file as the pool, or no SSD tier, those that STORE names are looked for.
+//
+// STORE and the lock go last, so that a removal that was cut off can be repeated.
+
+namespace miodb {
+
+namespace {
+
+class Destroyer {
+ public:
+  Destroyer(const std::string& name, const Options& options)
+      : name_(name), options_(WithOwnFiles(options)), env_(options_.env), lock_(env_) {}
+
+  Destroyer(const Destroyer&) = delete;
+  Destroyer& operator=(const Destroyer&) = delete;
+
+  Status Run();
+
+ private:
+  enum class Owner {
+    kNobody,  // there is nothing
+    kUs,
+    kOriginal,  // the database of which this one is a copy
+    kOther,
+  };
+
+  bool IsInDirectory(const std::string& path) const { return PathBelow(name_, path).has_value(); }
+  Status Look(Owner* pool);
+  Status FindParts();
+  void AddIds(const StoreDescriptor& store);
+  Status OwnerOfPool(const std::string& path, Owner* owner) const;
+  Status DestroyPool(const std::string& path, Owner owner) const;
+  Status DestroyPoolIfOurs(const std::string& path) const;
+  Status DestroySsd(const std::string& path) const;
+  Status DestroyLog() const;
+  Status RemoveFiles() const;
+
+  const std::string name_;
+  Options options_;
+  Env* const env_;
+  std::string pool_path_;
+  HeldLock lock_;
+  StoreDescriptor store_;
+  bool described_ = false;  // STORE could be read
+  bool has_store_ = false;  // there is one, maybe a damaged one
+  bool at_home_ = false;    // the directory is where it was when the database was last open
+  std::set<uint64_t> ids_;  // of the database's pools and SSD tiers, former ones too
+};
+
+// With a volatile pool there is no uuid that outlives the process; the id of the log is the database's.
+void Destroyer::AddIds(const StoreDescriptor& store) {
+  for (const Uuid& uuid : {store.pool, store.successor}) {
+    if (uuid != Uuid{}) ids_.insert(PoolIdOf(uuid));
+  }
+  if (store.pool == Uuid{}) ids_.insert(store.log.id);
+  ids_.insert(store.former_ids.begin(), store.former_ids.end());
+}
+
+// A repair that was cut off has a database of its own in repair.tmp, whose parts are this database's as well. A STORE
+// that cannot be read for want of memory is an error: to go on without it would leave parts behind, or take somebody
+// else's.
+Status Destroyer::FindParts() {
+  Status s = RefuseLink(RepairDirectory(name_));
+  if (s.ok()) s = ReadStore(env_, name_, &store_);
+  if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
+  described_ = s.ok();
+  has_store_ = !s.IsNotFound();
+  at_home_ = described_ && store_.directory == RealPath(name_);
+  if (described_) AddIds(store_);
+  // Options of a volatile pool name no file, and the database may have one from before.
+  if (Region::IsAnonymous(options_.pool_path)) options_.pool_path = store_.pool_path;
+  if (options_.ssd_path.empty()) options_.ssd_path = store_.ssd_path;
+  pool_path_ = PoolPath(options_, name_);
+  StoreDescriptor repaired;
+  if (ReadStore(env_, RepairDirectory(name_), &repaired).ok()) AddIds(repaired);
+  return Status::OK();
+}
+
+// A pool that says nothing of itself is judged by its place: in the directory it is the database's if there is a STORE
+// at all, elsewhere only if STORE names this very path.
+Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
+  DCHECK(has_store_ || !described_);
+  DCHECK(described_ || !at_home_);
+  std::string page;
+  *owner = Owner::kNobody;
+  if (Region::IsAnonymous(path)) return Status::OK();
+  if (MemoryEnv::Of(env_) != nullptr) {  // what such an Env has under this name is no file of another's
+    if (env_->FileExists(path)) *owner = Owner::kUs;
+    return Status::OK();
+  }
+  Status s = ReadFirstPage(path, &page);
+  if (s.IsNotFound()) return Status::OK();
+  if (!s.ok()) return s;
+  const PoolHeader header = ReadPoolHeader(page.data(), page.size());
+  const bool here = IsInDirectory(path);
+  bool ours;
+  if (header.has_superblock) {
+    // In the directory only the pool itself may be another database's, put there by hand.
+    ours = ids_.count(header.pool_id) > 0 || (here && (!described_ || path != pool_path_));
+  } else {
+    ours = here ? has_store_ : described_ && RealPath(path) == RealPath(PoolPath(store_.pool_path, name_));
+  }
+  *owner = !ours ? Owner::kOther : here || at_home_ ? Owner::kUs : Owner::kOriginal;
+  return s;
+}
+
+// A copied directory names the regions of the original, so for a copy only those beside it are looked for.
+Status Destroyer::DestroyPool(const std::string& path, Owner owner) const {
+  if (owner != Owner::kUs) return Status::OK();
+  CHECK(lock_.held() && !Region::IsAnonymous(path));
+  if (MemoryEnv::Of(env_) != nullptr) return env_->RemoveFile(path);
+  CHECK(at_home_ || IsInDirectory(path));
+  if (at_home_) return Pool::Destroy(path, PlacesOfRegions(options_, name_));
+  RegionPlaces here;  // regions elsewhere are the original's
+  here.AddFolder(name_);
+  Status s = Pool::Destroy(path, here);
+  return env_->FileExists(path) ? s : Status::OK();
+}
+
+// For pools that stand under other names: those that repairs made or set aside, and new ones that never got theirs.
+Status Destroyer::DestroyPoolIfOurs(const std::string& path) const {
+  Owner owner;
+  Status s = OwnerOfPool(path, &owner);
+  return s.ok() ? DestroyPool(path, owner) : s;
+}
+
+// A directory of table files goes if its own mark has one of the database's ids. For a copied database only those in
+// its own directory are looked at: elsewhere they are the original's, whose id is the same.
+Status Destroyer::DestroySsd(const std::string& path) const {
+  CHECK(lock_.held() && !path.empty());
+  std::optional<uint64_t> id;
+  if (!env_->FileExists(path) || !(at_home_ || IsInDirectory(path))) return Status::OK();
+  Status s = SsdStore::FindOwner(env_, path, &id);
+  return s.ok() && id.has_value() && ids_.count(*id) > 0 ? SsdStore::Destroy(env_, path) : s;
+}
+
+// The log may be where STORE has it or, if it was moved, where the options say. Removed are the files of a folder that
+// names this log, and the folder itself if nothing else is in it.
+Status Destroyer::DestroyLog() const {
+  CHECK(lock_.held());
+  Status s;
+  std::set<uint64_t> logs = {store_.log.id};
+  if (store_.pool == Uuid{}) logs.insert(ids_.begin(), ids_.end());  // a volatile pool's log has the database's id
+  const std::string folder = WalFolder(store_.log.wal_dir, name_);
+  std::optional<OwnerMark> owner;
+  if (described_ && (at_home_ || folder == name_ || IsInDirectory(folder))) {
+    s = FileLog::FindOwner(env_, folder, &owner);
+  }
+  if (s.ok() && owner.has_value() && logs.count(owner->id) > 0) {  // it says that it is ours
+    s = FileLog::Destroy(env_, folder, &owner->id);
+    if (s.ok() && folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
+  }
+  if (!s.ok()) return s;
+  // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
+  std::vector<LogFile> files;
+  s = FileLog::List(env_, name_, &files);
+  owner.reset();
+  if (s.ok() && (!described_ || files.empty())) s = FileLog::FindOwner(env_, name_, &owner);
+  return s.ok() && owner.has_value() ? FileLog::Destroy(env_, name_, nullptr) : s;
+}
+
+// Removes the files in the directory, but for the lock.
+Status Destroyer::RemoveFiles() const {
+  CHECK(lock_.held());
+  Status s;
+  const std::string repair = RepairDirectory(name_), store = StorePath(name_);
+  for (int i = 1; s.ok() && env_->FileExists(DamagedPath(store, i)); i++) s = env_->RemoveFile(DamagedPath(store, i));
+  if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
+  if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
+  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", ReadersPath(name_), LostPath(name_),
+                                  LostPath(name_) + ".tmp", CheckpointMarkPath(name_), store + ".tmp", store}) {
+    if (s.ok() && env_->FileExists(file)) s = env_->RemoveFile(file);
+  }
+  return s;
+}
+
+// Finds the owner of the parts: once without the lock, so that the directory of another's database is not even locked,
+// and once with the lock.
+Status Destroyer::Look(Owner* pool) {
+  Status s = FindParts();
+  if (s.ok()) s = OwnerOfPool(pool_path_, pool);
+  if (s.ok() && *pool == Owner::kOther) {
+    s = Status::InvalidArgument(pool_path_, "does not say that it belongs to " + name_ + "; nothing was removed");
+  }
+  return s;
+}
+
+// The order is log, SSD tier, pool, what lies in the directory with STORE as its last file, then the lock: a removal
+// that was cut off still has the ids by which the next one knows what is left.
+Status Destroyer::Run() {
+  Owner pool;
+  Status s = Look(&pool);
+  if (!s.ok() || !env_->FileExists(name_)) return s;
+  s = lock_.Lock(LockPath(name_));
+  if (s.ok()) s = Look(&pool);  // once more: another process may have changed it before this one had the lock
+  if (s.ok() && described_) s = SyncStore(env_, name_);  // or a removal that is cut off might not know what is left
+  if (s.ok()) s = DestroyLog();
+  if (!options_.ssd_path.empty()) {
+    if (s.ok()) s = DestroySsd(options_.ssd_path);
+    if (s.ok()) s = DestroySsd(RepairedSsdPath(options_));
+    for (int i = 1; s.ok() && env_->FileExists(DamagedPath(options_.ssd_path, i)); i++) {
+      s = DestroySsd(DamagedPath(options_.ssd_path, i));
+    }
+  }
+  if (s.ok()) s = DestroyPool(pool_path_, pool);
+  if (s.ok()) s = DestroyPoolIfOurs(RepairedPoolPath(options_, name_));
+  for (int i = 1; s.ok() && env_->FileExists(DamagedPoolPath(options_, name_, i)); i++) {
+    s = DestroyPoolIfOurs(DamagedPoolPath(options_, name_, i));
+  }
+  for (const std::string& path : {pool_path_, RepairedPoolPath(options_, name_)}) {
+    for (int n = 1; s.ok() && env_->FileExists(TemporaryName(path, n)); n++) {
+      s = DestroyPoolIfOurs(TemporaryName(path, n));
+    }
+  }
+  if (s.ok()) s = RemoveFiles();
+  if (!s.ok()) return s;
+  lock_.Unlock();
+  env_->RemoveFile(LockPath(name_)).IgnoreError();
+  env_->RemoveDir(name_).IgnoreError();  // foreign files stay, and the directory with them
+  return s;
+}
+
+}  // namespace
+
+Status DestroyDB(const std::string& name, const Options& options) {
+  return NoThrow(name, [&] { return Destroyer(name, options).Run(); });
+}
+
+}  // namespace miodb

@@ -1,0 +1,83 @@
+// The log files of a database that is repaired: judged with what the pool has of the log, and applied behind everything
+// else.
+
+#include <algorithm>
+
+#include "src/api/batch/write_batch_internal.h"
+#include "src/db/offline/repairer.h"
+#include "src/db/open/db_impl.h"
+#include "src/util/bytes/coding.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+// Finds the log files, and judges all that there is of the log.
+Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
+  const std::optional<uint64_t> log_id = volatile_ ? std::nullopt : std::optional(store_.log.id);
+  Status s = salvage->log()->AddFiles(env_, log_is_former_ ? "" : wal_folder_, log_id);
+  if (s.ok()) s = salvage->JudgeLog(flushed_sequence, log_reach_);
+  for (const LogPiece& piece : salvage->log()->pieces()) {
+    if (piece.in_file() && piece.replayed()) log_begin_ = std::min(log_begin_, piece.first_sequence);
+  }
+  return s;
+}
+
+// Deletions of ranges in log files hide what tables have, and what comes before them in the log.
+Status Repairer::FindRanges(Salvage* salvage) {
+  CHECK(salvage != nullptr && deleted_ == nullptr);
+  Status s;
+  for (const LogPiece& piece : salvage->log()->pieces()) {
+    if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
+    s = salvage->log()->ForEachBatch(piece, [&](const Slice& contents) {
+      BatchReader reader(contents);
+      uint64_t sequence = DecodeFixed64(contents.data());
+      uint8_t type;
+      Slice key, value;
+      for (; reader.Next(&type, &key, &value); sequence++) {
+        if (type == kBatchRangeDeletion) salvage->AddRange({key.ToString(), value.ToString(), sequence});
+      }
+      return Status::OK();
+    });
+  }
+  deleted_ = salvage->ranges();
+  return s;
+}
+
+// A batch at a time: log files may be larger than memory.
+Status Repairer::ApplyLogFiles(const LogHistory& log, DBImpl* db) {
+  CHECK(db != nullptr);
+  Status s;
+  for (const LogPiece& piece : log.pieces()) {
+    if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
+    s = log.ForEachBatch(piece, [&](const Slice& contents) {
+      WriteBatch batch;
+      Status kept = LeaveOutOlder(contents, db, &batch);
+      return kept.ok() ? db->Write(WriteOptions(), &batch) : kept;
+    });
+  }
+  return s;
+}
+
+// A batch of the log without the updates of which newer ones lie elsewhere, and without deletions of ranges and what
+// these hide.
+Status Repairer::LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch) {
+  DCHECK_GE(contents.size(), kBatchHeaderBytes);
+  BatchReader reader(contents);
+  uint64_t sequence = DecodeFixed64(contents.data());
+  uint8_t type;
+  Slice key, value;
+  for (; reader.Next(&type, &key, &value); sequence++) {
+    const auto newer = newest_.find(key.ToString());
+    if (newer != newest_.end() && newer->second >= sequence) continue;
+    if (type == kBatchRangeDeletion) continue;
+    if (deleted_ != nullptr && deleted_->NewestAt(key, kMaxSequence) > sequence) continue;
+    bool keeps = true;
+    Status s = families_.Keeps(
+        key, db, [this](const Problem& p) { Report(p); }, &keeps);
+    if (!s.ok()) return s;
+    if (keeps) WriteBatchInternal::Add(batch, type, key, value);
+  }
+  return Status::OK();
+}
+
+}  // namespace miodb

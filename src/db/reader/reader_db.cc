@@ -1,0 +1,303 @@
+// The calls of a reader, and the thread that looks for it.
+
+#include "src/db/reader/reader_db.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "miodb/iterator.h"
+#include "src/db/context/options_check.h"
+#include "src/db/space/update_stream.h"
+#include "src/format/file_names.h"
+#include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
+
+// A look (reader_follower.h) brings what is seen up to date. While there are reads, a thread looks every kLookMicros;
+// when there were none for a while, it looks seldom, and at the tables only, so that an idle reader costs next to
+// nothing and yet keeps no space from the writer for long. The first read after that looks by itself.
+
+namespace miodb {
+
+namespace {
+
+constexpr uint64_t kLookMicros = 2000;       // from one look to the next while there are reads
+constexpr uint64_t kIdleLookMicros = 20000;  // and while there are none
+constexpr int kLooksUntilIdle = 25;          // in a row, without a read between them
+
+// Nothing of a reader would be told to a listener, and what the writer's options make is not made here.
+Options OfReader(Options options) {
+  options.listeners.clear();
+  options.create_if_missing = false;
+  options.error_if_exists = false;
+  return options;
+}
+
+}  // namespace
+
+// Handles for the families that there are in what is seen.
+class ReaderDb::Families final : public FamilyHandles {
+ public:
+  using FamilyHandles::FamilyHandles;
+
+  // A handle that the program has stays, and says that its family is gone.
+  void Follow(const std::map<uint64_t, FamilyEntry>& families) {
+    const MutexLock lock(&mutex_);
+    for (const auto& handle : handles_) {
+      const auto there = families.find(handle->GetID());
+      if (handle->dropped() || (there != families.end() && !there->second.dropped())) continue;
+      by_name_.erase(handle->GetName());
+      handle->SetDropped();
+    }
+    for (const auto& [id, family] : families) {
+      const auto known = [&, id = id](const auto& handle) { return handle->GetID() == id; };
+      if (!family.dropped() && std::none_of(handles_.begin(), handles_.end(), known)) {
+        Add(static_cast<uint32_t>(id), family.name);
+      }
+    }
+  }
+};
+
+// If memory is missing, the open returns an error, and no half-made reader is left.
+Status DB::OpenReader(const Options& options, const std::string& name, DB** dbptr) {
+  DCHECK(dbptr != nullptr);
+  *dbptr = nullptr;
+  std::unique_ptr<ReaderDb> reader;
+  Status s = NoThrow(name, [&] { return ReaderDb::Open(options, name, &reader); });
+  if (s.ok()) *dbptr = reader.release();
+  return s;
+}
+
+// A database that is open for writing has nothing newer than what reads see.
+Status DB::Refresh() { return Status::OK(); }
+
+// The files are opened by the system's calls, as the pool is, so an environment of the program's own would see nothing
+// of them.
+Status ReaderDb::Open(const Options& options, const std::string& name, std::unique_ptr<ReaderDb>* reader) {
+  CHECK(*reader == nullptr);
+  Status s = CheckOptions(options, false);
+  if (!s.ok()) return s;
+  if (!IsSystemEnv(options.env)) {
+    return Status::NotSupported("OpenReader", "Options::env is not the system's");
+  }
+  std::unique_ptr<ReaderDb> fresh(new ReaderDb(OfReader(options), name));
+  s = fresh->Start();
+  if (s.ok()) *reader = std::move(fresh);
+  return s;
+}
+
+// A reader has the parts of reads, and in place of a tree the follower, which publishes what they look into.
+ReaderDb::ReaderDb(const Options& options, const std::string& name)
+    : context_(std::make_unique<DbContext>(options, name, DbHooks())),
+      sources_(std::make_unique<ReadSources>()),
+      read_(std::make_unique<ReadPath>(*context_, sources_.get())),
+      follower_(std::make_unique<ReaderFollower>(context_.get(), sources_.get())),
+      families_(std::make_unique<Families>(*context_, read_.get())) {
+  context_->info_log = options.info_log;
+  Serve({context_.get(), sources_.get(), read_.get(), families_.get()});
+}
+
+Status ReaderDb::Start() {
+  CHECK(!thread_.joinable());
+  Status s = follower_->Open();
+  if (!s.ok()) return s;
+  families_->Follow(follower_->families());
+  sources_->before_read = [this] { return BeforeRead(); };  // an iterator's Refresh asks no call of this class
+  thread_ = std::thread([this] { Run(); });
+  return s;
+}
+
+// The thread ends with the look that it is at; the members go in the reverse of their order, the pins last.
+ReaderDb::~ReaderDb() {
+  {
+    const MutexLock lock(&mutex_);
+    stopping_ = true;
+    wake_.SignalAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+Status ReaderDb::Refusal() const {
+  return context_->WithMemory(
+      [this] { return Status::NotSupported(context_->name, "is open for reading alone (OpenReader)"); });
+}
+
+// ---- looking
+
+// Reads get the error of a failed look, until a look succeeds.
+Status ReaderDb::Look(ReaderFollower::Depth depth) const {
+  const Status s = NoThrow(context_->name, [&] { return follower_->Look(depth); });
+  if (s.ok() && !failed_.load(std::memory_order_relaxed)) return s;  // relaxed: the mutex orders failure_
+  const MutexLock lock(&mutex_);
+  failure_ = s;
+  failed_.store(!s.ok(), std::memory_order_relaxed);
+  return s;
+}
+
+// relaxed: hints between a read and the thread; what the look has published is seen by its own order.
+Status ReaderDb::BeforeRead() const {
+  if (context_->fork_guard.InChild()) [[unlikely]]
+    return context_->InChild();
+  if (!read_since_.load(std::memory_order_relaxed)) read_since_.store(true, std::memory_order_relaxed);
+  if (pace_.load(std::memory_order_relaxed) == Pace::kIdle) [[unlikely]] {
+    Status s = Look(ReaderFollower::Depth::kLog);
+    const MutexLock lock(&mutex_);
+    pace_.store(Pace::kFollowing, std::memory_order_relaxed);
+    wake_.SignalAll();
+    return s;
+  }
+  if (!failed_.load(std::memory_order_relaxed)) return Status::OK();
+  const MutexLock lock(&mutex_);
+  return failure_;
+}
+
+Status ReaderDb::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
+  DCHECK(updates != nullptr);
+  updates->reset();
+  return context_->WithMemory([&] {
+    Status s = BeforeRead();
+    return s.ok() ? UpdateStream::Open(*context_, follower_.get(), sequence, updates) : s;
+  });
+}
+
+// Handles of families follow here and not in each look: a program gets to know a new family by asking for it, and a
+// handle that it has stays valid, whatever became of the family.
+Status ReaderDb::Refresh() {
+  return context_->WithMemory([this] {
+    Status s = Look(ReaderFollower::Depth::kLog);
+    if (s.ok()) families_->Follow(follower_->families());
+    return s;
+  });
+}
+
+// A read costs two loads while the thread follows. Only the thread makes the pace slower, and only a read makes it
+// faster. So a read that finds the reader idle looks first, and everything that it has seen before is older.
+void ReaderDb::Run() {
+  static_assert(kLookMicros < kIdleLookMicros && kLooksUntilIdle > 0);
+  int quiet_looks = 0;
+  for (;;) {
+    const bool idle = pace_.load(std::memory_order_relaxed) == Pace::kIdle;  // relaxed: see BeforeRead
+    {
+      const MutexLock lock(&mutex_);
+      if (!stopping_) wake_.TimedWait(idle ? kIdleLookMicros : kLookMicros);
+      if (stopping_) return;
+    }
+    quiet_looks = read_since_.exchange(false, std::memory_order_relaxed) ? 0 : quiet_looks + 1;
+    if (quiet_looks >= kLooksUntilIdle) pace_.store(Pace::kIdle, std::memory_order_relaxed);
+    Look(pace_.load(std::memory_order_relaxed) == Pace::kIdle ? ReaderFollower::Depth::kTables
+                                                              : ReaderFollower::Depth::kLog)
+        .IgnoreError();  // reads tell of it
+  }
+}
+
+// ---- reads
+
+template <typename Value>
+std::vector<Status> ReaderDb::Refused(size_t keys, std::vector<Value>* values, const Status& s) const {
+  DCHECK(!s.ok());
+  values->clear();
+  values->resize(keys);
+  return std::vector<Status>(keys, s);
+}
+
+Status ReaderDb::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::Get(options, key, value) : s;
+}
+
+Status ReaderDb::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::Get(options, key, value) : s;
+}
+
+std::vector<Status> ReaderDb::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                       std::vector<std::string>* values) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::MultiGet(options, keys, values) : Refused(keys.size(), values, s);
+}
+
+std::vector<Status> ReaderDb::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                       std::vector<PinnableSlice>* values) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::MultiGet(options, keys, values) : Refused(keys.size(), values, s);
+}
+
+bool ReaderDb::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
+  BeforeRead().IgnoreError();  // it may exist
+  return ReadCalls::KeyMayExist(options, key, value, value_found);
+}
+
+Iterator* ReaderDb::NewIterator(const ReadOptions& options) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::NewIterator(options) : NewErrorIterator(s);
+}
+
+uint64_t ReaderDb::GetLatestSequenceNumber() const {
+  BeforeRead().IgnoreError();  // then it is that of the last look
+  return ReadCalls::GetLatestSequenceNumber();
+}
+
+void ReaderDb::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
+  BeforeRead().IgnoreError();  // sizes are rough
+  ReadCalls::GetApproximateSizes(range, n, sizes);
+}
+
+bool ReaderDb::GetProperty(const Slice& property, std::string* value) {
+  return BeforeRead().ok() && ReadOnlyDb::GetProperty(property, value);
+}
+
+// ---- of a family. Those that were made or dropped since are known from here on.
+
+Status ReaderDb::GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) {
+  *family = nullptr;
+  const Status s = Refresh();
+  return s.ok() ? ReadCalls::GetColumnFamily(name, family) : s;
+}
+
+Status ReaderDb::ListColumnFamilies(std::vector<std::string>* names) {
+  const Status s = Refresh();
+  return s.ok() ? ReadCalls::ListColumnFamilies(names) : s;
+}
+
+Status ReaderDb::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::Get(options, family, key, value) : s;
+}
+
+Status ReaderDb::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::Get(options, family, key, value) : s;
+}
+
+bool ReaderDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
+                           bool* value_found) {
+  BeforeRead().IgnoreError();  // it may exist
+  return ReadCalls::KeyMayExist(options, family, key, value, value_found);
+}
+
+std::vector<Status> ReaderDb::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                       const std::vector<Slice>& keys, std::vector<std::string>* values) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::MultiGet(options, families, keys, values) : Refused(keys.size(), values, s);
+}
+
+std::vector<Status> ReaderDb::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                       const std::vector<Slice>& keys, std::vector<PinnableSlice>* values) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::MultiGet(options, families, keys, values) : Refused(keys.size(), values, s);
+}
+
+Iterator* ReaderDb::NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
+  const Status s = BeforeRead();
+  return s.ok() ? ReadCalls::NewIterator(options, family) : NewErrorIterator(s);
+}
+
+bool ReaderDb::GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) {
+  return BeforeRead().ok() && ReadCalls::GetProperty(family, property, value);
+}
+
+void ReaderDb::GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) {
+  BeforeRead().IgnoreError();  // sizes are rough
+  ReadCalls::GetApproximateSizes(family, range, n, sizes);
+}
+
+}  // namespace miodb

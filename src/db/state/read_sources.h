@@ -1,0 +1,37 @@
+// ReadSources: what reads look at, and up to where they see. In a live database they are a part of the tree, which
+// publishes one state after the other; in a view there is one state, and the sequence stays as it is.
+//
+// Threads: any; whoever changes a state says how.
+
+#ifndef MIODB_SRC_DB_STATE_READ_SOURCES_H_
+#define MIODB_SRC_DB_STATE_READ_SOURCES_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "miodb/status.h"
+#include "src/db/context/snapshot_list.h"
+#include "src/db/state/read_state.h"
+
+namespace miodb {
+
+struct ReadSources {
+  ReadStates states;
+  SnapshotList snapshots;
+
+  // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
+  // readers.
+  std::atomic<uint64_t> last_sequence{0};
+
+  // Set in a reader (reader_db.h) and called before a read begins, so that the read does not see an old state. null:
+  // nothing is to be done.
+  std::function<Status()> before_read;
+
+  // The newest write that was dropped unread since the open; 0: none was. Acquire by readers that have pinned a state.
+  std::atomic<uint64_t> gone_unread{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_STATE_READ_SOURCES_H_

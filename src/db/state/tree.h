@@ -1,0 +1,111 @@
+// Tree: the memtables and tables of a database, and what readers see of them.
+//
+//   memtable     takes the writes of the leader of a write group. Sealed, it becomes an immutable one.
+//   immutables   wait for their flush, newest first.
+//   versions     the tables of each level, and the manifest that makes edits of them durable.
+//   ReadSources  pairs of memtables and version that reads pin without a lock, and up to which sequence reads see. A
+//                change is not visible before Publish.
+//
+// Threads: the annotations say what the database's mutex guards; the rest has locks or atomics of its own. The
+// memtable's contents belong to the leader.
+// After a crash: what the manifest and the log hold; nothing here outlives the process.
+
+#ifndef MIODB_SRC_DB_STATE_TREE_H_
+#define MIODB_SRC_DB_STATE_TREE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "src/db/context/control.h"
+#include "src/db/context/db_context.h"
+#include "src/db/state/read_sources.h"
+#include "src/util/check/check.h"
+#include "src/version/version_set.h"
+
+namespace miodb {
+
+class Tree : public ReadSources {
+ public:
+  Tree(const DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  MemTableRef NewMemTable(MemTable::Filter filter) const;
+
+  // The first memtable of an open.
+  void Begin() REQUIRES(db_mutex);
+
+  // Makes the next memtable ready once the present one is in use. By the thread that prepares.
+  void PrepareMemTable() EXCLUDES(db_mutex);
+
+  // Bytes of the memtable's log chunks, full or not.
+  uint64_t SegmentBytes() const REQUIRES(db_mutex);
+
+  // Has the memtable make its filter if it has had enough log to be worth one. By the leader.
+  void StartFilter() REQUIRES(db_mutex);
+
+  // Whether the memtable has had its share of log, which is at most so many bytes, or, with records that are small
+  // against their nodes, of DRAM.
+  bool MemTableFull(uint64_t most_log) const REQUIRES(db_mutex);
+
+  // The memtable becomes the newest immutable one, and another takes its place. Readers are to be told by Publish.
+  // REQUIRES: it is not empty.
+  void Seal() REQUIRES(db_mutex);
+
+  // Lets go of the oldest immutable memtable, which has been flushed.
+  void DropFlushed(const MemTableRef& memtable) REQUIRES(db_mutex);
+
+  // Waits for an edit that is under way. A caller that takes something out of the manifest looks for it after this, and
+  // holds the mutex until Apply.
+  void AwaitEdit() REQUIRES(db_mutex);
+
+  // Makes an edit durable, then the version that it leads to current; one at a time. Where a fence is slow the mutex is
+  // let go of meanwhile, so what the caller knows of other parts' state may have changed; what it holds has not. On
+  // failure see VersionSet::Apply.
+  Status Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files = {},
+               const ChunkExtents& saved = {}) REQUIRES(db_mutex);
+
+  // Readers see the memtables and the version of now.
+  void Publish() REQUIRES(db_mutex);
+
+  // A number for a new table, run or chunk.
+  uint64_t NewId() EXCLUDES(db_mutex);
+
+  // Writes up to this one go unread, with tables or files of which all has expired. Before the edit that drops them.
+  void GoesUnread(uint64_t sequence) REQUIRES(db_mutex) {
+    DCHECK_LE(sequence, kMaxSequence);
+    // relaxed: the mutex orders those who change it. release: who sees the version without the tables sees this.
+    if (sequence > gone_unread.load(std::memory_order_relaxed)) gone_unread.store(sequence, std::memory_order_release);
+  }
+
+  // Nothing waits for a flush, and all tables are in the repository.
+  bool Settled() const REQUIRES(db_mutex) { return immutables.empty() && versions->current()->BufferEmpty(); }
+
+  // DRAM that the memtable takes, and that the sealed ones take.
+  uint64_t MemTableBytes() const REQUIRES(db_mutex);
+  uint64_t SealedBytes() const REQUIRES(db_mutex);
+
+  // DRAM that tables take, and that tables and memtables take together.
+  uint64_t TableMemoryBytes() const REQUIRES(db_mutex);
+  uint64_t MemoryBytes() const REQUIRES(db_mutex);
+
+  std::unique_ptr<VersionSet> versions GUARDED_BY(db_mutex);
+  MemTableRef memtable GUARDED_BY(db_mutex);
+  std::deque<MemTableRef> immutables GUARDED_BY(db_mutex);
+  MemTableRef indexing GUARDED_BY(db_mutex);  // a chunk of it gets its index just now, so its flush has to wait
+
+  // How often the version has changed.
+  uint64_t version_changes GUARDED_BY(db_mutex) = 0;
+
+ private:
+  const DbContext& db_;
+  Control* const control_;
+  MemTableRef spare_ GUARDED_BY(db_mutex);      // the next memtable; null while it is being prepared
+  bool applying_ GUARDED_BY(db_mutex) = false;  // an edit is under way
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_STATE_TREE_H_

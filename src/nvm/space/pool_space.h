@@ -1,0 +1,172 @@
+// The free parts of a pool's regions, and how the files of the regions grow.
+//
+// Space comes from the first region that has a free run long enough, or whose file can grow to have one; so a region is
+// used when those before it are full, and what is freed in them is used again first. No run ever crosses from one
+// region into the next. The free map is DRAM only (extent_allocator.h).
+//
+// Files grow by steps, which are no larger than what is in use, so that small pools stay small. GrowAhead makes the
+// next step before a writer would have to wait for it.
+//
+// Free space may be given back to the file system (GiveBackIdle, GiveBackAll). Then it is a hole, where a store may be
+// a SIGBUS. So the hole gets storage again before it is handed out, and NoSpace is the answer if the file system has
+// none. Only space in the free map is given back: nothing that an edit in doubt, a version or a reader may refer to.
+//
+// Threads: any number at once.
+
+#ifndef MIODB_SRC_NVM_SPACE_POOL_SPACE_H_
+#define MIODB_SRC_NVM_SPACE_POOL_SPACE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "miodb/status.h"
+#include "src/format/pm_ref.h"
+#include "src/nvm/region/region_set.h"
+#include "src/nvm/space/extent_allocator.h"
+#include "src/util/check/check.h"
+#include "src/util/threads/mutex.h"
+
+namespace miodb {
+
+class PoolSpace {
+ public:
+  // Space that has to stay free after an allocation: so many bytes, and so many of them in one piece.
+  struct Leave {
+    uint64_t bytes = 0;
+    uint64_t run = 0;
+  };
+
+  // How files have grown since the pool was opened. relaxed everywhere: statistics.
+  struct Growth {
+    std::atomic<uint64_t> steps{0};
+    std::atomic<uint64_t> micros{0};
+    std::atomic<uint64_t> longest_micros{0};
+    std::atomic<uint64_t> waited_for{0};  // of steps: made because somebody needed the space at once
+    std::atomic<uint64_t> given_back{0};  // bytes of storage
+  };
+
+  // path is what errors name, growth the step.
+  PoolSpace(std::string path, const RegionSet* regions, uint64_t growth)
+      : path_(std::move(path)), regions_(*regions), growth_(growth) {
+    static_assert(kMaxRegions <= 32);  // sets of them are words of 32 bits
+  }
+
+  // Takes in the region that was added to the set last, all of it free but for its header page. limit: most bytes of
+  // it; 0: what it may grow to.
+  void AddRegion(uint64_t limit);
+
+  // Takes size bytes or, if space is short or scattered, less, but no less than min_size. Multiples of kExtentUnit.
+  Status Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef* offset, uint64_t* taken);
+
+  // Takes exactly this range, which is inside of a file. Corruption, named so, if some of it is taken.
+  Status Take(PmRef offset, uint64_t size, const std::string& name);
+  void Free(PmRef offset, uint64_t size);
+
+  // Space that came free and waits for readers counts as used until FreeHeld.
+  void Hold(PmRef offset, uint64_t size);
+  void FreeHeld(PmRef offset, uint64_t size);
+
+  // Takes all that is free in the files, for hold(offset, size) to keep until it is FreeHeld.
+  void HoldFree(const std::function<void(PmRef, uint64_t)>& hold);
+
+  // Has the files grow by one piece, of a step at most, if no free run in them has so many bytes, or as many as are in
+  // use. False if that was not needed or not possible.
+  bool GrowAhead(uint64_t bytes);
+
+  // Gives back storage that was free through a window of time, but for what is kept: a quarter of what is in use, what
+  // the files would grow ahead, and the reserve, though of these no more than is in use. To be called now and then, by
+  // one thread; does one piece at a time, and returns whether there was one.
+  bool GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve);
+
+  // Gives back all free storage but what is kept, and makes the files shorter. Nobody uses the pool any more.
+  void GiveBackAll(uint64_t reserve);
+
+  uint64_t used() const;           // header pages counted
+  uint64_t used_in(int i) const;   // by one region
+  uint64_t held_in(int i) const;   // of these, what waits for readers
+  uint64_t limit_of(int i) const;  // of one region; 0: what its medium has
+  uint64_t capacity() const;       // what all regions may have, as far as is known
+  uint64_t free_bytes() const;     // capacity - used
+
+  // "the pool is full: ..." with these figures and what its nodes have.
+  std::string DescribeFull() const;
+
+  const Growth& growth() const { return growth_counters_; }
+
+  // Checks the invariants: space that is free, taken, being given back or put aside makes up the regions, and nothing
+  // overlaps.
+  void Check() const;
+
+ private:
+  struct Part {
+    ExtentAllocator free;
+    ExtentAllocator holes;       // of what is free: has no storage, or may have none
+    ExtentAllocator taken;       // what was handed out, noted for Check alone
+    uint64_t away = 0;           // bytes that are free but not in the map: they are being given back,
+    uint64_t aside = 0;          // or an allocation leaves them alone
+    bool keeps_storage = false;  // the medium takes none back
+    uint64_t total = 0;          // bytes of the file that the free map knows of
+    uint64_t held = 0;           // bytes that are used for no other reason than readers
+    uint64_t limit = 0;          // most bytes of it, 0: none
+  };
+
+  class Aside;
+
+  // The outcome of an attempt. kGrow: a file has to grow. kNoRun: none can, and no free run is as long. kNoRoom: the
+  // limits leave no room.
+  enum class Outcome { kTaken, kGrow, kNoRun, kNoRoom };
+
+  Outcome TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint32_t stuck, PmRef* offset, uint64_t* taken,
+                      int* part);
+  bool TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset, uint64_t* taken);
+  uint64_t UsedIn(int i) const REQUIRES(mutex_);
+  uint64_t UsedBytes() const REQUIRES(mutex_);
+  uint64_t Step(uint64_t most) const REQUIRES(mutex_);
+  uint64_t Capacity() const REQUIRES(mutex_);
+  uint64_t LargestFree() const REQUIRES(mutex_);
+  uint64_t EndOf(int i) const REQUIRES(mutex_);   // most bytes that the file may have
+  uint64_t RoomIn(int i) const REQUIRES(mutex_);  // what its limit leaves of one region
+  bool RoomForRun(uint64_t run) const REQUIRES(mutex_);
+  Status Grow(int i, uint64_t size, uint64_t min_size);
+  Status GrowFile(int i, uint64_t new_size) REQUIRES(grow_mutex_);
+  void MeasureFileSystems();
+  bool RefreshCapacity();
+  bool WaitForGivenBack();
+  void NoteTaken(PmRef offset, uint64_t size) REQUIRES(mutex_);
+  void NoteFree(PmRef offset, uint64_t size) REQUIRES(mutex_);
+  Status FillHoles(PmRef offset, uint64_t size);
+  void LeaveHoles(PmRef offset, uint64_t size, Aside* aside);
+  uint64_t StoredFree() const REQUIRES(mutex_);
+  uint64_t Keep(uint64_t reserve) const REQUIRES(mutex_);
+  bool LastStored(int i, uint64_t most, PmRef* below, ExtentAllocator::Run* run) const REQUIRES(mutex_);
+  uint64_t GiveBack(uint64_t most);
+  void CutFile(int i, uint64_t most) REQUIRES(grow_mutex_);
+  Status Full(uint64_t size) const;
+
+  const std::string path_;
+  const RegionSet& regions_;
+  const uint64_t growth_;
+  Growth growth_counters_;
+
+  Mutex give_back_mutex_;                                   // held while storage is given back; taken before mutex_
+  Mutex grow_mutex_;                                        // taken before both
+  uint32_t cannot_grow_ahead_ GUARDED_BY(grow_mutex_) = 0;  // one bit for each region
+  mutable Mutex mutex_;
+  Part parts_[kMaxRegions] GUARDED_BY(mutex_);
+  int count_ GUARDED_BY(mutex_) = 0;
+  bool notes_ GUARDED_BY(mutex_) = kChecksWhole;  // what is taken is noted, and there was memory for it so far
+  uint64_t least_stored_free_ GUARDED_BY(mutex_) = UINT64_MAX;  // in the window
+  uint64_t window_began_ GUARDED_BY(mutex_) = 0;
+  uint64_t surplus_ GUARDED_BY(mutex_) = 0;  // found at the end of the last window, not given back yet
+  PmRef looked_at_ GUARDED_BY(mutex_) = 0;   // from here on nothing more is to be given back in this pass
+
+  // Hints, of files without a limit: what they can grow by, and what their file systems lack to fill all holes.
+  std::atomic<uint64_t> room_to_grow_{0};
+  std::atomic<uint64_t> lacking_{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_NVM_SPACE_POOL_SPACE_H_

@@ -1,0 +1,58 @@
+// Kept log chunks in edits.
+
+#include "src/format/pm_ref.h"
+#include "src/format/record.h"
+#include "src/util/check/check.h"
+#include "src/version/edit/edit_fields.h"
+#include "src/version/edit/version_edit.h"
+
+namespace miodb {
+
+namespace {
+
+bool IsWhole(const KeptChunk& chunk) {
+  return chunk.bytes > 0 && chunk.bytes <= IndexWord::kMaxRef && chunk.first_sequence > 0 &&
+         chunk.first_sequence <= chunk.last_sequence && chunk.last_sequence <= kMaxSequence;
+}
+
+// The last sequence is written as its distance from the first one.
+bool GetKept(Slice* input, KeptChunk* chunk) {
+  uint64_t more;
+  DCHECK_EQ(chunk->bytes, 0u);
+  if (!GetId(input, &chunk->id) || !GetNumbers(input, {&chunk->offset, &chunk->bytes, &chunk->first_sequence, &more}) ||
+      chunk->first_sequence > kMostReadSequence || more > kMostReadSequence - chunk->first_sequence) {
+    return false;
+  }
+  chunk->last_sequence = chunk->first_sequence + more;
+  return IsWhole(*chunk);
+}
+
+}  // namespace
+
+// Nothing, in an edit of a database that keeps no log.
+void VersionEdit::EncodeKept(std::string* dst) const {
+  for (const uint64_t id : removed_kept) {
+    PutField(dst, kRemovedKeptChunk);
+    PutVarint64(dst, id);
+  }
+  for (const KeptChunk& chunk : kept) {
+    CHECK(chunk.id <= kMostDrawnId && IsWhole(chunk));
+    PutField(dst, kKeptChunk);
+    PutNumbers(dst,
+               {chunk.id, chunk.offset, chunk.bytes, chunk.first_sequence, chunk.last_sequence - chunk.first_sequence});
+  }
+}
+
+bool VersionEdit::DecodeKept(uint8_t field, Slice* input) {
+  DCHECK(input != nullptr);
+  switch (field) {
+    case kKeptChunk:
+      return GetKept(input, &kept.emplace_back());
+    case kRemovedKeptChunk:
+      return GetVarint64(input, &removed_kept.emplace_back());
+    default:
+      return false;
+  }
+}
+
+}  // namespace miodb
