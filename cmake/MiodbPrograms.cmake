@@ -33,7 +33,7 @@ miodb_bench_option(ZSTD zstd.h zstd libzstd-dev)
 # ---- db_bench and ycsbc. All but the main function of each is a library, which tests of the same name link. ----
 
 function(miodb_add_bench_program name library folder main)
-  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/${folder}/${main}")
   add_library(${library} STATIC ${sources})
   miodb_precompile(${library} miodb_precompiled)
@@ -41,7 +41,7 @@ function(miodb_add_bench_program name library folder main)
   miodb_add_program(${name} "${folder}/${main}")
   target_link_libraries(${name} PRIVATE ${library})
 endfunction()
-miodb_add_bench_program(db_bench miodb_bench benchmarks db_bench.cc)
+miodb_add_bench_program(db_bench miodb_bench benchmarks/db_bench db_bench.cc)
 target_link_libraries(miodb_bench PRIVATE XXHASH::headers)
 miodb_add_bench_program(ycsbc miodb_ycsbc ycsbc ycsbc.cc)
 
@@ -87,8 +87,9 @@ miodb_add_program(tutorial examples/tutorial.cc)
 # Of what programs share it takes single files, because the whole brings the other stores with it, which this program
 # loads when it is asked to.
 
-file(GLOB miodb_tool_sources CONFIGURE_DEPENDS "tools/miodb/*.cc" "tools/inspect/*.cc")
-set(miodb_tool_shared engine_config.cc flags.cc histogram.cc interrupt.cc miodb_options.cc progress.cc ticks.cc)
+file(GLOB_RECURSE miodb_tool_sources CONFIGURE_DEPENDS "tools/miodb/*.cc" "tools/inspect/*.cc")
+set(miodb_tool_shared clock/ticks.cc engine_config.cc figures/histogram.cc figures/progress.cc flags.cc interrupt.cc
+    miodb_options.cc)
 list(TRANSFORM miodb_tool_shared PREPEND "benchmarks/common/")
 list(REMOVE_ITEM miodb_tool_sources "${PROJECT_SOURCE_DIR}/tools/miodb/miodb.cc")
 add_library(miodb_tool STATIC ${miodb_tool_sources} ${miodb_tool_shared})

@@ -56,7 +56,7 @@ endforeach()
 # ---- Damage tests with faults planted: the target mutant_tests ----
 #
 # Checks against damage that no crash does are not the explorer's to find. These tests run on an engine that reads
-# MIODB_MUTANT, and are to fail: crash_explorer --mutants --programs=mutants/damage_test,...
+# MIODB_MUTANT, and are to fail: crash_explorer --mutants --programs=mutants/db_offline_damage_test,...
 
 add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
 miodb_unite(miodb_mutant_engine)
@@ -68,10 +68,11 @@ target_link_libraries(miodb_mutants PUBLIC miodb_mutant_engine GTest::gtest)
 
 add_custom_target(mutant_tests)
 set(mutant_test_names
-    compaction/flush log/file_log_format log/frame_damage log/log_history log/log_piece nvm/pool_damage pmtable/pmtable_damage
-    ssd/ssd_store ssd/sst_damage version/manifest version/manifest_damage
-    db/compaction_filter db/corruption db/damage db/families db/file_log db/kinds db/older_copy db/open db/optimistic_transaction
-    db/regions db/repair db/ssd db/volatile_ssd db_internal/expiry db_internal/log_hole db_internal/power_loss)
+    compaction/flush log/file_log_format log/frame_damage log/log_history log/log_piece nvm/pool_damage
+    pmtable/pmtable_damage ssd/ssd_store ssd/sst_damage version/manifest version/manifest_damage
+    db/read/compaction_filter db/offline/corruption db/offline/damage db/calls/families db/space/file_log
+    db/read/kinds db/copy/older_copy db/open/open db/write/optimistic_transaction db/open/regions db/offline/repair
+    db/background/ssd db/background/volatile_ssd db/background/expiry db/space/log_hole db/faults/power_loss)
 foreach(test IN LISTS mutant_test_names)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
@@ -79,7 +80,7 @@ foreach(test IN LISTS mutant_test_names)
   target_link_libraries(mutants.${name} PRIVATE miodb_mutants GTest::gtest_main)
   set_target_properties(mutants.${name} PROPERTIES OUTPUT_NAME ${name}_test
                                                    RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/mutants>")
-  if(name STREQUAL "db_internal_power_loss")
+  if(name STREQUAL "db_faults_power_loss")
     target_link_options(mutants.${name} PRIVATE ${wrapped_calls})
   endif()
   add_dependencies(mutant_tests mutants.${name})

@@ -202,7 +202,7 @@ endforeach()
 set(wrapped_calls open mkdir rmdir unlink link rename renameat2 stat fstat fstatvfs fstatfs statfs flock ftruncate
                   posix_fallocate fallocate mmap msync madvise fsync fdatasync close write read pread)
 list(TRANSFORM wrapped_calls PREPEND "LINKER:--wrap=")
-foreach(target db.address_space_test db.file_faults_test db_internal.power_loss_test nvm.file_calls_test
+foreach(target db.faults.address_space_test db.faults.file_faults_test db.faults.power_loss_test nvm.file_calls_test
                nvm.persist_calls_test)
   target_link_options(tests.${target} PRIVATE ${wrapped_calls})
 endforeach()

@@ -71,7 +71,7 @@ fi
 if [[ -z $bin ]]; then
   bin=$MIODB_ROOT/build
   configure build -DCMAKE_BUILD_TYPE=Release -DMIODB_BUILD_TESTS=ON -DMIODB_SANITIZE= -DMIODB_WERROR=OFF
-  if [[ $tier != tires ]]; then targets+=(companion_cost reader_cost ycsbc mutant_tests tests.db.corruption_test); fi
+  if [[ $tier != tires ]]; then targets+=(companion_cost reader_cost ycsbc mutant_tests tests.db.offline.corruption_test); fi
   build build "$(nproc)" "${targets[@]}"
 fi
 if [[ $action == build ]]; then exit 0; fi

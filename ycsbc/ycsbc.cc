@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/common/clock/ticks.h"
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/interrupt.h"
-#include "benchmarks/common/ticks.h"
 #include "src/util/files/descriptors.h"
-#include "ycsbc/basic_engine.h"
-#include "ycsbc/command_line.h"
-#include "ycsbc/driver.h"
+#include "ycsbc/run/command_line.h"
+#include "ycsbc/run/driver.h"
+#include "ycsbc/workload/basic_engine.h"
 
 namespace {
 

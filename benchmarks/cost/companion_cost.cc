@@ -30,7 +30,7 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/common/random.h"
+#include "benchmarks/common/draw/random.h"
 #include "benchmarks/cost/cost.h"
 #include "miodb/db.h"
 #include "miodb/options.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "miodb/slice.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb {
 namespace {

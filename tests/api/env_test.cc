@@ -15,7 +15,7 @@
 #include "miodb/comparator.h"
 #include "miodb/options.h"
 #include "src/util/threads/mutex.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb {
 namespace {

@@ -11,7 +11,7 @@
 #include "miodb/slice.h"
 #include "src/api/types/table_bloom.h"
 #include "src/util/bytes/coding.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb {
 namespace {

@@ -9,7 +9,7 @@
 #include "src/api/batch/write_batch_internal.h"
 #include "src/format/value_type.h"
 #include "src/util/bytes/coding.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb {
 namespace {

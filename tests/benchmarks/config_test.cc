@@ -1,6 +1,6 @@
 // The flags of db_bench: names, defaults and the checks that concern more than one of them.
 
-#include "benchmarks/config.h"
+#include "benchmarks/db_bench/config/config.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmarks.h"
+#include "benchmarks/db_bench/benchmarks.h"
 #include "tests/common/paths.h"
 
 namespace miodb::bench {

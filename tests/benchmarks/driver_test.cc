@@ -1,6 +1,6 @@
 // The driver and the workloads, run against a store in memory: what each benchmark does, prints and returns.
 
-#include "benchmarks/driver.h"
+#include "benchmarks/db_bench/driver.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/common/progress.h"
-#include "benchmarks/common/ticks.h"
+#include "benchmarks/common/clock/ticks.h"
+#include "benchmarks/common/figures/progress.h"
 #include "tests/benchmarks/map_engine.h"
 #include "tests/common/test_dir.h"
 

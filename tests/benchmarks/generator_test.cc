@@ -1,6 +1,6 @@
 // Keys and values have the published bytes and are the same in every run with the same seed.
 
-#include "benchmarks/generator.h"
+#include "benchmarks/db_bench/config/generator.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/common/random.h"
-#include "benchmarks/config.h"
-#include "benchmarks/permutation.h"
+#include "benchmarks/common/draw/random.h"
+#include "benchmarks/db_bench/config/config.h"
+#include "benchmarks/db_bench/workloads/permutation.h"
 
 namespace miodb::bench {
 namespace {

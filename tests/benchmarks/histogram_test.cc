@@ -1,6 +1,6 @@
 // The latency histogram stays within its promised error; the printed histograms have the buckets of the originals.
 
-#include "benchmarks/common/histogram.h"
+#include "benchmarks/common/figures/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/bucket_histogram.h"
-#include "benchmarks/common/random.h"
-#include "benchmarks/common/ticks.h"
+#include "benchmarks/common/clock/ticks.h"
+#include "benchmarks/common/draw/random.h"
+#include "benchmarks/db_bench/measure/bucket_histogram.h"
 
 namespace miodb::bench {
 namespace {

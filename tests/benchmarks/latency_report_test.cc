@@ -1,6 +1,6 @@
 // Latencies over time: the encoding of HdrHistogram's logs, and the files that a report writes.
 
-#include "benchmarks/latency_report.h"
+#include "benchmarks/db_bench/measure/latency_report.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/common/hdr_log.h"
-#include "benchmarks/config.h"
+#include "benchmarks/common/figures/hdr_log.h"
+#include "benchmarks/db_bench/config/config.h"
 #include "tests/common/test_dir.h"
 
 namespace miodb::bench {

@@ -21,8 +21,8 @@
 
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/interrupt.h"
-#include "benchmarks/config.h"
-#include "benchmarks/driver.h"
+#include "benchmarks/db_bench/config/config.h"
+#include "benchmarks/db_bench/driver.h"
 
 namespace miodb::bench {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/mixgraph_model.h"
+#include "benchmarks/db_bench/workloads/mixgraph_model.h"
 #include "tests/benchmarks/map_engine.h"
 
 namespace miodb::bench {

@@ -1,6 +1,6 @@
 // Elements of the list of benchmarks with counts behind their names, and the figures of repeated runs.
 
-#include "benchmarks/repeats.h"
+#include "benchmarks/db_bench/repeats.h"
 
 #include <gtest/gtest.h>
 

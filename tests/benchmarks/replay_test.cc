@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/replayer.h"
+#include "benchmarks/db_bench/replay/replayer.h"
 #include "src/api/batch/write_batch_internal.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/no_threads.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/trace/trace_files.h"
 
 namespace miodb::test {

@@ -1,6 +1,6 @@
 // The printed lines have the shape that published scripts read.
 
-#include "benchmarks/report.h"
+#include "benchmarks/db_bench/report.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 
 #include "benchmarks/common/counters.h"
-#include "benchmarks/config.h"
-#include "benchmarks/stats.h"
+#include "benchmarks/db_bench/config/config.h"
+#include "benchmarks/db_bench/measure/stats.h"
 
 namespace miodb::bench {
 namespace {

@@ -24,7 +24,7 @@
 #include "miodb/write_batch_with_index.h"
 #include "tests/benchmarks/rocksdb_peer.h"
 #include "tests/common/db_test_base.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

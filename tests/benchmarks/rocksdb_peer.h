@@ -11,7 +11,7 @@
 #include <string>
 
 #include "miodb/iterator.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 

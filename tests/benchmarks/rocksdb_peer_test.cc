@@ -22,7 +22,7 @@
 #include "miodb/merge_operator.h"
 #include "tests/benchmarks/rocksdb_peer.h"
 #include "tests/common/db_test_base.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <string>
 
-#include "benchmarks/replayer.h"
+#include "benchmarks/db_bench/replay/replayer.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/program.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/trace/trace_files.h"
 
 namespace miodb::test {

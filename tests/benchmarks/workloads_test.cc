@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/common/zipfian.h"
-#include "benchmarks/interval_report.h"
-#include "benchmarks/rate_limiter.h"
+#include "benchmarks/common/draw/zipfian.h"
+#include "benchmarks/db_bench/measure/interval_report.h"
+#include "benchmarks/db_bench/workloads/rate_limiter.h"
 #include "tests/benchmarks/map_engine.h"
 
 namespace miodb::bench {

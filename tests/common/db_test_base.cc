@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/util/bytes/hash.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 

@@ -11,7 +11,7 @@
 
 #include "miodb/db.h"
 #include "miodb/write_batch.h"
-#include "tests/common/option_sets.h"
+#include "tests/common/random/option_sets.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 

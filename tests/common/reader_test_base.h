@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "miodb/db.h"
-#include "tests/common/model_test_base.h"
+#include "tests/common/random/model_test_base.h"
 
 namespace miodb::test {
 

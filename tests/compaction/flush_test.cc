@@ -7,8 +7,8 @@
 #include <set>
 
 #include "src/log/frame_writer.h"
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 #include "tests/compaction/merge_world.h"

@@ -6,8 +6,8 @@
 
 #include <utility>
 
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 #include "tests/compaction/merge_world.h"

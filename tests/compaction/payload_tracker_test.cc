@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/nvm/pool_files.h"
 
 namespace miodb::test {

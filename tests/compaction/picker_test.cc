@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/compaction/merge_world.h"
 #include "tests/compaction/versions.h"
 #include "tests/pmtable/table_maker.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/compaction/scheduler_fixture.h"
 
 namespace miodb::test {

@@ -9,7 +9,7 @@
 
 #include "compaction/policy/scheduler.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/compaction/versions.h"
 #include "tests/pmtable/table_maker.h"
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 

@@ -34,7 +34,7 @@
 #include "src/nvm/pool/pool_image.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/string_file.h"
 #include "tests/common/test_dir.h"
 #include "tests/faults/hostile_bytes.h"

@@ -23,7 +23,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/faults/system_calls.h"
 
 namespace miodb::test {

@@ -5,7 +5,7 @@
 #include "src/format/pm_ref.h"
 #include "src/format/record.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

@@ -14,7 +14,7 @@
 #include "src/format/superblock.h"
 #include "src/util/bytes/hash.h"
 #include "src/util/bytes/key_order.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

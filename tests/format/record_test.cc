@@ -8,7 +8,7 @@
 #include "src/api/batch/write_batch_internal.h"
 #include "src/log/frame_writer.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/test_secret.h"
 
 namespace miodb::test {

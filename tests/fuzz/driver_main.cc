@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

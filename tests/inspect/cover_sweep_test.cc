@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "miodb/env.h"
 #include "src/format/manifest_area.h"
-#include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

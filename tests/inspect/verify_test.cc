@@ -12,10 +12,10 @@
 #include "miodb/comparator.h"
 #include "miodb/dumpfile.h"
 #include "miodb/env.h"
-#include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/random.h"
 #include "tests/common/string_file.h"
 
 namespace miodb::test {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "src/memtable/memtable.h"
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"

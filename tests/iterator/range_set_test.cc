@@ -10,9 +10,9 @@
 
 #include "src/format/record.h"
 #include "src/iterator/range_cover.h"
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

@@ -12,8 +12,8 @@
 #include "src/log/log_piece.h"
 #include "src/log/record_order.h"
 #include "tests/common/environment.h"
-#include "tests/common/generator.h"
-#include "tests/common/random.h"
+#include "tests/common/random/generator.h"
+#include "tests/common/random/random.h"
 #include "tests/log/log_pool.h"
 
 namespace miodb::test {

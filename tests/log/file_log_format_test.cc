@@ -12,7 +12,7 @@
 #include "src/api/batch/write_batch_internal.h"
 #include "src/log/file_log_reader.h"
 #include "src/log/file_log_writer.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/string_file.h"
 

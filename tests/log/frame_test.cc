@@ -6,7 +6,7 @@
 #include "src/log/frame_reader.h"
 #include "src/log/frame_writer.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/test_secret.h"
 #include "tests/log/log_pool.h"
 

@@ -18,7 +18,7 @@
 #include "src/log/file_log_writer.h"
 #include "src/util/bytes/coding.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/log/log_pool.h"

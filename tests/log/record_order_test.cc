@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
-#include "tests/common/generator.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/generator.h"
+#include "tests/common/random/random.h"
 #include "tests/common/test_secret.h"
 
 namespace miodb::test {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "src/memtable/blink_tree.h"
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/random.h"
 #include "tests/memtable/record_arena.h"
 
 namespace miodb::test {

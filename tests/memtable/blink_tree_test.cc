@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
-#include "tests/common/generator.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/generator.h"
+#include "tests/common/random/random.h"
 #include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

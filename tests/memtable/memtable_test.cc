@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "src/log/record_order.h"
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
-#include "tests/common/generator.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/generator.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"

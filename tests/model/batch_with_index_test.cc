@@ -14,10 +14,10 @@
 #include "miodb/merge_operator.h"
 #include "miodb/write_batch_with_index.h"
 #include "src/util/bytes/family_key.h"
-#include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "src/util/bytes/family_key.h"
-#include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
-#include "tests/common/model.h"
-#include "tests/common/random.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/model.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

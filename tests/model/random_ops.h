@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "miodb/db.h"
-#include "tests/common/generator.h"
-#include "tests/common/model.h"
-#include "tests/common/random.h"
+#include "tests/common/random/generator.h"
+#include "tests/common/random/model.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
-#include "tests/common/option_sets.h"
+#include "tests/common/random/comparators.h"
+#include "tests/common/random/option_sets.h"
 #include "tests/common/test_dir.h"
 
 namespace miodb::test {

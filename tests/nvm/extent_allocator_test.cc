@@ -8,7 +8,7 @@
 
 #include "src/format/superblock.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "src/nvm/pool/pool.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/nvm/pool_files.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 
 namespace miodb::test {

@@ -11,7 +11,7 @@
 #include "src/util/bytes/coding.h"
 #include "src/util/bytes/hash.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/nvm/pool_files.h"
 

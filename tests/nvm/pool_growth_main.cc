@@ -22,7 +22,7 @@
 
 #include "miodb/db.h"
 #include "src/util/clock/clock.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace {
 

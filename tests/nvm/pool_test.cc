@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/nvm/pool/pool_names.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/nvm/pool_files.h"

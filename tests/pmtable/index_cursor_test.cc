@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/pmtable/table_maker.h"
 

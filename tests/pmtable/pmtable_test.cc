@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "pmtable/table_header.h"
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/pmtable/table_maker.h"
 

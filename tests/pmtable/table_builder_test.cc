@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 #include "tests/pmtable/table_maker.h"

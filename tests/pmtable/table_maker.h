@@ -10,7 +10,7 @@
 #include "pmtable/run.h"
 #include "pmtable/table_builder.h"
 #include "src/iterator/internal_iterator.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/nvm/pool_files.h"
 
 namespace miodb::test {

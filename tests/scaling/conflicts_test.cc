@@ -20,7 +20,7 @@
 
 #include "src/db/open/db_impl.h"
 #include "src/db/open/db_parts.h"
-#include "tests/common/option_sets.h"
+#include "tests/common/random/option_sets.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/scaling/access_recorder.h"

@@ -5,7 +5,7 @@
 
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/simulation/db_peer.h"
 
 namespace miodb::sim {

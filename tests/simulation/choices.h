@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/simulation/sim_medium.h"
 
 namespace miodb::sim {

@@ -9,7 +9,7 @@
 #include "miodb/lifetime.h"
 #include "miodb/merge_operator.h"
 #include "src/format/superblock.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/simulation/follower.h"
 
 namespace miodb::sim {

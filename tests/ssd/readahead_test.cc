@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 
 namespace miodb::test {

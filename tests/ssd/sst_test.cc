@@ -8,7 +8,7 @@
 
 #include "src/ssd/internal_key.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/ssd/sst_maker.h"
 

@@ -12,7 +12,7 @@
 
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "miodb/backup.h"
 #include "tests/common/environment.h"
-#include "tests/common/model_test_base.h"
+#include "tests/common/random/model_test_base.h"
 
 namespace miodb::test {
 namespace {

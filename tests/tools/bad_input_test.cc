@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/common/program.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/test_dir.h"
 #include "tests/trace/trace_files.h"
 

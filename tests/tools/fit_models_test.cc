@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tools/trace/external_sort.h"
 #include "tools/trace/fit_math.h"
 

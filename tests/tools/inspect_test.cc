@@ -11,9 +11,9 @@
 
 #include "miodb/env.h"
 #include "src/format/superblock.h"
-#include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/program.h"
+#include "tests/common/random/comparators.h"
 
 namespace miodb::test {
 namespace {

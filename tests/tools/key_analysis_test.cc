@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "benchmarks/common/progress.h"
+#include "benchmarks/common/figures/progress.h"
 #include "miodb/trace.h"
 #include "tests/common/test_dir.h"
 #include "tests/trace/trace_files.h"

@@ -16,9 +16,9 @@
 #include "miodb/write_batch.h"
 #include "tests/common/program.h"
 #include "tests/common/status_asserts.h"
-#include "tools/miodb/command.h"
-#include "tools/miodb/families.h"
-#include "tools/miodb/store.h"
+#include "tools/miodb/stores/families.h"
+#include "tools/miodb/stores/store.h"
+#include "tools/miodb/terminal/command.h"
 
 namespace miodb::test {
 namespace {

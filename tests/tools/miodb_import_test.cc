@@ -13,8 +13,8 @@
 
 #include "tests/common/environment.h"
 #include "tests/common/program.h"
-#include "tests/common/random.h"
-#include "tools/miodb/content_hash.h"
+#include "tests/common/random/random.h"
+#include "tools/miodb/stores/content_hash.h"
 
 #if defined(MIODB_WITH_LEVELDB) && defined(MIODB_WITH_ROCKSDB)
 #include <leveldb/db.h>

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
-#include "tools/miodb/text.h"
+#include "tests/common/random/random.h"
+#include "tools/miodb/terminal/text.h"
 
 namespace miodb::tool {
 namespace {

@@ -16,7 +16,7 @@
 #include "miodb/db.h"
 #include "tests/common/environment.h"
 #include "tests/common/program.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/terminal.h"
 
 namespace miodb::test {

@@ -8,7 +8,7 @@
 
 #include "src/api/batch/write_batch_internal.h"
 #include "tests/common/program.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/test_dir.h"
 #include "tests/trace/trace_files.h"
 

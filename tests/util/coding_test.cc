@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb {
 namespace {

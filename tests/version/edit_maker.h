@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/version/edit/version_edit.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 
 namespace miodb::test {
 

@@ -8,7 +8,7 @@
 #include "src/format/record.h"
 #include "src/util/bytes/coding.h"
 #include "tests/common/environment.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/version/edit_maker.h"
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <memory>
 
-#include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 #include "tests/pmtable/table_maker.h"

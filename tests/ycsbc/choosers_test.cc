@@ -1,7 +1,7 @@
 // Each distribution gives the shares that its formula promises. Seeds are fixed, bounds are five standard deviations or
 // a chi-square far beyond chance, so a failure is a fault and not bad luck.
 
-#include "ycsbc/choosers.h"
+#include "ycsbc/workload/choosers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Phases on a store that remembers what was asked of it: every loaded record is reached, inserts go on behind them,
 // nothing is asked for too early, threads share the work exactly, and what is measured is what happened.
 
-#include "ycsbc/client.h"
+#include "ycsbc/run/client.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "benchmarks/common/clock/ticks.h"
 #include "benchmarks/common/interrupt.h"
-#include "benchmarks/common/ticks.h"
 #include "tests/ycsbc/map_engine.h"
 #include "tests/ycsbc/read_settings.h"
 

@@ -1,6 +1,6 @@
 // The three ways to call ycsbc, and what is said about wrong calls.
 
-#include "ycsbc/command_line.h"
+#include "ycsbc/run/command_line.h"
 
 #include <gtest/gtest.h>
 

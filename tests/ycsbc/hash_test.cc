@@ -1,6 +1,6 @@
 // Names of keys: the ones that Java YCSB and its C++ ports give.
 
-#include "ycsbc/hash.h"
+#include "ycsbc/workload/hash.h"
 
 #include <gtest/gtest.h>
 

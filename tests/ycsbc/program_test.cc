@@ -18,10 +18,10 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/common/ticks.h"
+#include "benchmarks/common/clock/ticks.h"
 #include "tests/ycsbc/map_engine.h"
-#include "ycsbc/command_line.h"
-#include "ycsbc/driver.h"
+#include "ycsbc/run/command_line.h"
+#include "ycsbc/run/driver.h"
 
 namespace miodb::ycsb {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "ycsbc/settings.h"
+#include "ycsbc/workload/settings.h"
 
 namespace miodb::ycsb {
 

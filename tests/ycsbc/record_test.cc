@@ -1,6 +1,6 @@
 // Records: their layout, what an update leaves alone, and values that can be verified.
 
-#include "ycsbc/record.h"
+#include "ycsbc/workload/record.h"
 
 #include <gtest/gtest.h>
 

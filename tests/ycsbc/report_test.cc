@@ -1,6 +1,6 @@
 // The output has the lines that scripts written for YCSB, YCSB-cpp and MioDB's driver look for.
 
-#include "ycsbc/report.h"
+#include "ycsbc/run/report.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <map>
 #include <string>
 
-#include "benchmarks/common/interval_file.h"
+#include "benchmarks/common/figures/interval_file.h"
 #include "tests/ycsbc/read_settings.h"
-#include "ycsbc/status.h"
+#include "ycsbc/run/status.h"
 
 namespace miodb::ycsb {
 namespace {

@@ -1,6 +1,6 @@
 // Properties: where they come from, what they mean, and what is said about wrong ones.
 
-#include "ycsbc/settings.h"
+#include "ycsbc/workload/settings.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/common/progress.h"
+#include "benchmarks/common/figures/progress.h"
 #include "miodb/comparator.h"
 #include "miodb/env.h"
 #include "src/db/store/store_file.h"

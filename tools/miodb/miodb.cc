@@ -15,11 +15,11 @@
 #include "benchmarks/common/interrupt.h"
 #include "miodb/db.h"
 #include "src/util/files/descriptors.h"
-#include "tools/miodb/command.h"
-#include "tools/miodb/files.h"
-#include "tools/miodb/manual.h"
-#include "tools/miodb/option_map.h"
-#include "tools/miodb/run_verb.h"
+#include "tools/miodb/stores/option_map.h"
+#include "tools/miodb/terminal/command.h"
+#include "tools/miodb/terminal/files.h"
+#include "tools/miodb/terminal/manual.h"
+#include "tools/miodb/verbs/run_verb.h"
 
 namespace miodb::tool {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cinttypes>
 
-#include "benchmarks/common/progress.h"
+#include "benchmarks/common/figures/progress.h"
 
 namespace miodb::tools {
 

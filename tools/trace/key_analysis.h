@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/common/progress.h"
+#include "benchmarks/common/figures/progress.h"
 #include "tools/trace/collector.h"
 #include "tools/trace/distribution.h"
 #include "tools/trace/key_space.h"

@@ -10,7 +10,7 @@
 #include <new>
 #include <string>
 
-#include "benchmarks/common/progress.h"
+#include "benchmarks/common/figures/progress.h"
 #include "miodb/trace.h"
 #include "src/util/files/descriptors.h"
 #include "tools/trace/analyzer_options.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/stress/db_stress/plan.h"
 
 namespace miodb::test {

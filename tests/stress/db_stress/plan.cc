@@ -6,8 +6,8 @@
 
 #include "src/util/bytes/coding.h"
 #include "src/util/bytes/hash.h"
-#include "tests/common/option_sets.h"
-#include "tests/common/random.h"
+#include "tests/common/random/option_sets.h"
+#include "tests/common/random/random.h"
 #include "tests/stress/db_stress/operands.h"
 
 namespace miodb::test {

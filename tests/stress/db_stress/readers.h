@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "miodb/db.h"
-#include "tests/common/random.h"
+#include "tests/common/random/random.h"
 #include "tests/stress/db_stress/expected_state.h"
 #include "tests/stress/db_stress/plan.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "tests/common/option_sets.h"
+#include "tests/common/random/option_sets.h"
 
 namespace miodb::test {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "src/util/bytes/hash.h"
-#include "tests/common/option_sets.h"
-#include "tests/common/random.h"
+#include "tests/common/random/option_sets.h"
+#include "tests/common/random/random.h"
 #include "tests/stress/db_stress/operands.h"
 #include "tests/stress/db_stress/readers.h"
 

@@ -1,0 +1,362 @@
+// Iterators at their edges: both ends, seeks past them, changes of direction, bounds, and what is written meanwhile.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/common/db_test_base.h"
+#include "tests/common/random/comparators.h"
+
+namespace miodb::test {
+namespace {
+
+class IteratorTest : public DbTestBase {
+ protected:
+  void SetUp() override { Open(); }
+
+  // "b", "d", "f", each in another place, and deleted keys around them.
+  void WriteThreeKeys() {
+    for (const char* key : {"a", "c", "e", "g"}) Put(key, "gone");
+    Put("b", "1");
+    Settle();
+    Put("d", "2");
+    for (const char* key : {"a", "c", "e", "g"}) Delete(key);
+    ASSERT_OK(db_->Flush());
+    Put("f", "3");
+  }
+
+  std::unique_ptr<Iterator> NewIterator(const ReadOptions& options = ReadOptions()) {
+    return std::unique_ptr<Iterator>(db_->NewIterator(options));
+  }
+
+  // "key->value" where the iterator stands, or "none".
+  static std::string At(const std::unique_ptr<Iterator>& it) {
+    EXPECT_OK(it->status());
+    return it->Valid() ? it->key().ToString() + "->" + it->value().ToString() : "none";
+  }
+};
+
+TEST_F(IteratorTest, OverAnEmptyDatabaseIsNeverValid) {
+  const auto it = NewIterator();
+  EXPECT_EQ("none", At(it));
+  it->SeekToFirst();
+  EXPECT_EQ("none", At(it));
+  it->SeekToLast();
+  EXPECT_EQ("none", At(it));
+  it->Seek("a");
+  EXPECT_EQ("none", At(it));
+}
+
+TEST_F(IteratorTest, OverDeletedKeysOnlyIsNeverValid) {
+  Fill(500, 50);
+  Settle();
+  for (uint64_t i = 0; i < 500; i++) Delete(FilledKey(i));
+  for (int round = 0; round < 2; round++) {
+    const auto it = NewIterator();
+    it->SeekToFirst();
+    EXPECT_EQ("none", At(it));
+    it->SeekToLast();
+    EXPECT_EQ("none", At(it));
+    it->Seek(FilledKey(250));
+    EXPECT_EQ("none", At(it));
+    ASSERT_OK(db_->Flush());
+  }
+}
+
+TEST_F(IteratorTest, IsNotValidBeforeItIsPositioned) {
+  WriteThreeKeys();
+  EXPECT_EQ("none", At(NewIterator()));
+}
+
+TEST_F(IteratorTest, EndsOnBothSides) {
+  WriteThreeKeys();
+  const auto it = NewIterator();
+  it->SeekToFirst();
+  EXPECT_EQ("b->1", At(it));
+  it->Prev();
+  EXPECT_EQ("none", At(it));
+  it->SeekToLast();
+  EXPECT_EQ("f->3", At(it));
+  it->Next();
+  EXPECT_EQ("none", At(it));
+  it->SeekToFirst();
+  EXPECT_EQ("b->1", At(it));
+}
+
+TEST_F(IteratorTest, SeekFindsTheKeyOrTheNextOne) {
+  WriteThreeKeys();
+  const auto it = NewIterator();
+  for (const auto& [target, expected] : {std::pair<const char*, const char*>{"", "b->1"},
+                                         {"a", "b->1"},
+                                         {"b", "b->1"},
+                                         {"b0", "d->2"},
+                                         {"c", "d->2"},
+                                         {"d", "d->2"},
+                                         {"e", "f->3"},
+                                         {"f", "f->3"},
+                                         {"f0", "none"},
+                                         {"g", "none"},
+                                         {"\xff\xff", "none"}}) {
+    it->Seek(target);
+    EXPECT_EQ(expected, At(it)) << "Seek(" << target << ")";
+  }
+}
+
+TEST_F(IteratorTest, PrevAfterSeekGoesToTheKeyBefore) {
+  WriteThreeKeys();
+  const auto it = NewIterator();
+  it->Seek("c");
+  EXPECT_EQ("d->2", At(it));
+  it->Prev();
+  EXPECT_EQ("b->1", At(it));
+  it->Seek("b");
+  it->Prev();
+  EXPECT_EQ("none", At(it));
+  it->Seek("e");
+  it->Prev();
+  it->Prev();
+  EXPECT_EQ("b->1", At(it));
+}
+
+TEST_F(IteratorTest, ChangesDirectionOnEveryKey) {
+  WriteThreeKeys();
+  const auto it = NewIterator();
+  it->SeekToFirst();
+  for (int round = 0; round < 5; round++) {
+    it->Next();
+    EXPECT_EQ("d->2", At(it));
+    it->Prev();
+    EXPECT_EQ("b->1", At(it));
+    it->Next();
+    it->Next();
+    EXPECT_EQ("f->3", At(it));
+    it->Prev();
+    EXPECT_EQ("d->2", At(it));
+    it->Prev();
+    EXPECT_EQ("b->1", At(it));
+  }
+}
+
+TEST_F(IteratorTest, ChangesDirectionAmongManyVersionsOfEachKey) {
+  for (int version = 0; version < 30; version++) {
+    for (const char* key : {"a", "b", "c"}) Put(key, std::to_string(version));
+    if (version % 10 == 4) ASSERT_OK(db_->Flush());
+    if (version == 15) Settle();
+  }
+  const auto it = NewIterator();
+  it->Seek("b");
+  EXPECT_EQ("b->29", At(it));
+  it->Prev();
+  EXPECT_EQ("a->29", At(it));
+  it->Next();
+  EXPECT_EQ("b->29", At(it));
+  it->Next();
+  EXPECT_EQ("c->29", At(it));
+  it->Prev();
+  EXPECT_EQ("b->29", At(it));
+}
+
+TEST_F(IteratorTest, DoesNotSeeWhatIsWrittenAfterIt) {
+  WriteThreeKeys();
+  const auto it = NewIterator();
+  Put("a", "new");
+  Put("b", "new");
+  Delete("d");
+  Put("z", "new");
+  it->SeekToFirst();
+  EXPECT_EQ("b->1", At(it));
+  it->Next();
+  EXPECT_EQ("d->2", At(it));
+  Delete("f");
+  Settle();
+  it->Next();
+  EXPECT_EQ("f->3", At(it));
+  it->Next();
+  EXPECT_EQ("none", At(it));
+  EXPECT_EQ("(a->new)(b->new)(z->new)", Forward(db_.get()));
+}
+
+TEST_F(IteratorTest, KeepsItsStateWhenEverythingIsDeletedAndCompactedUnderIt) {
+  Fill(2000, 100, 1);
+  const auto it = NewIterator();
+  it->SeekToFirst();
+  for (uint64_t i = 0; i < 2000; i++) {
+    Delete(FilledKey(i));
+    if (i % 500 == 250) Settle();
+  }
+  Fill(1000, 100, 2);
+  Settle();
+  for (uint64_t i = 0; i < 2000; i++) {
+    ASSERT_TRUE(it->Valid()) << i;
+    ASSERT_EQ(FilledKey(i), it->key().ToString());
+    ASSERT_TRUE(it->value() == Slice(FilledValue(i, 100, 1)));
+    it->Next();
+  }
+  EXPECT_EQ("none", At(it));
+}
+
+TEST_F(IteratorTest, HonoursItsBounds) {
+  for (const char* key : {"a", "b", "c", "d", "e"}) Put(key, key);
+  const Slice lower = "b";
+  const Slice upper = "d";
+  ReadOptions options;
+  options.iterate_lower_bound = &lower;
+  options.iterate_upper_bound = &upper;
+  for (int round = 0; round < 2; round++) {
+    EXPECT_EQ("(b->b)(c->c)", Forward(db_.get(), options));
+    EXPECT_EQ("(b->b)(c->c)", Backward(db_.get(), options));
+    const auto it = NewIterator(options);
+    it->Seek("a");
+    EXPECT_EQ("b->b", At(it));
+    it->Prev();
+    EXPECT_EQ("none", At(it));
+    it->Seek("d");
+    EXPECT_EQ("none", At(it));
+    it->Seek("c");
+    EXPECT_EQ("c->c", At(it));
+    it->Next();
+    EXPECT_EQ("none", At(it));
+    it->SeekToLast();
+    EXPECT_EQ("c->c", At(it));
+    Settle();
+  }
+}
+
+TEST_F(IteratorTest, RefreshShowsWhatWasWrittenSince) {
+  Put("b", "1");
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  ReadOptions at_snapshot;
+  at_snapshot.snapshot = snapshot;
+  for (const ReadOptions& options : {ReadOptions(), at_snapshot}) {
+    const auto it = NewIterator(options);
+    it->SeekToFirst();
+    EXPECT_EQ("b->1", At(it));
+    Put("a", "2");
+    it->SeekToFirst();
+    EXPECT_EQ("b->1", At(it));
+    ASSERT_TRUE(it->Refresh().ok());
+    EXPECT_FALSE(it->Valid());
+    it->SeekToFirst();
+    EXPECT_EQ("a->2", At(it));
+    it->Next();
+    EXPECT_EQ("b->1", At(it));
+    Delete("a");
+    Settle();
+    ASSERT_TRUE(it->Refresh().ok());
+    it->SeekToFirst();
+    EXPECT_EQ("b->1", At(it));
+  }
+  db_->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(IteratorTest, RefreshLetsGoOfTheStateThatWasShown) {
+  Fill(20000, 100);
+  const auto it = NewIterator(ReadOptions());
+  it->SeekToFirst();
+  Fill(20000, 100);
+  Settle();
+  const uint64_t held = Counter("pool-bytes-used");
+  ASSERT_TRUE(it->Refresh().ok());
+  Settle();
+  EXPECT_LT(Counter("pool-bytes-used") + 500000, held);
+  it->SeekToFirst();
+  EXPECT_TRUE(it->Valid());
+}
+
+TEST_F(IteratorTest, RefreshKeepsTheBounds) {
+  for (const char* key : {"a", "b", "c"}) Put(key, key);
+  const Slice lower = "b", upper = "c";
+  ReadOptions options;
+  options.iterate_lower_bound = &lower;
+  options.iterate_upper_bound = &upper;
+  const auto it = NewIterator(options);
+  ASSERT_TRUE(it->Refresh().ok());
+  it->SeekToFirst();
+  EXPECT_EQ("b->b", At(it));
+  it->Next();
+  EXPECT_EQ("none", At(it));
+}
+
+TEST_F(IteratorTest, TakesOneBoundWithoutTheOther) {
+  for (const char* key : {"a", "b", "c"}) Put(key, key);
+  const Slice bound = "b";
+  ReadOptions from;
+  from.iterate_lower_bound = &bound;
+  EXPECT_EQ("(b->b)(c->c)", Forward(db_.get(), from));
+  EXPECT_EQ("(b->b)(c->c)", Backward(db_.get(), from));
+  ReadOptions to;
+  to.iterate_upper_bound = &bound;
+  EXPECT_EQ("(a->a)", Forward(db_.get(), to));
+  EXPECT_EQ("(a->a)", Backward(db_.get(), to));
+}
+
+TEST_F(IteratorTest, YieldsNothingBetweenBoundsThatHoldNothing) {
+  for (const char* key : {"a", "c", "e"}) Put(key, key);
+  for (const auto& [from, to] :
+       {std::pair<const char*, const char*>{"b", "c"}, {"c", "c"}, {"d", "b"}, {"f", "g"}, {"", ""}, {"", "a"}}) {
+    const Slice lower = from;
+    const Slice upper = to;
+    ReadOptions options;
+    options.iterate_lower_bound = &lower;
+    options.iterate_upper_bound = &upper;
+    EXPECT_EQ("", Forward(db_.get(), options)) << from << " to " << to;
+    EXPECT_EQ("", Backward(db_.get(), options)) << from << " to " << to;
+    const auto it = NewIterator(options);
+    it->Seek("c");
+    EXPECT_EQ("none", At(it)) << from << " to " << to;
+  }
+}
+
+TEST_F(IteratorTest, BoundsFollowTheComparator) {
+  Close();
+  path_ = dir_ / "reversed";
+  options_.comparator = ReverseComparator();
+  Open();
+  for (const char* key : {"a", "b", "c", "d"}) Put(key, key);
+  const Slice lower = "c";
+  const Slice upper = "a";
+  ReadOptions options;
+  options.iterate_lower_bound = &lower;
+  options.iterate_upper_bound = &upper;
+  EXPECT_EQ("(c->c)(b->b)", Forward(db_.get(), options));
+  EXPECT_EQ("(c->c)(b->b)", Backward(db_.get(), options));
+}
+
+TEST_F(IteratorTest, ReadsAtASnapshot) {
+  Put("a", "1");
+  Put("b", "1");
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  Put("a", "2");
+  Delete("b");
+  Put("c", "2");
+  Settle();
+  ReadOptions options;
+  options.snapshot = snapshot;
+  EXPECT_EQ("(a->1)(b->1)", Forward(db_.get(), options));
+  EXPECT_EQ("(a->1)(b->1)", Backward(db_.get(), options));
+  EXPECT_EQ("(a->2)(c->2)", Forward(db_.get()));
+  const auto it = NewIterator(options);
+  db_->ReleaseSnapshot(snapshot);
+  Settle();
+  it->SeekToLast();
+  EXPECT_EQ("b->1", At(it)) << "an iterator keeps its state when its snapshot is released";
+}
+
+TEST_F(IteratorTest, ScansManyTablesInBothDirections) {
+  constexpr uint64_t kKeys = 5000;
+  for (uint64_t round = 0; round < 3; round++) Fill(kKeys, 100, round);
+  const auto it = NewIterator();
+  it->SeekToLast();
+  for (uint64_t i = kKeys; i-- > 0;) {
+    ASSERT_TRUE(it->Valid()) << i;
+    ASSERT_EQ(FilledKey(i), it->key().ToString());
+    ASSERT_TRUE(it->value() == Slice(FilledValue(i, 100, 2)));
+    it->Prev();
+  }
+  EXPECT_EQ("none", At(it));
+  CheckFilled(kKeys, 100, 2);
+}
+
+}  // namespace
+}  // namespace miodb::test

@@ -1,0 +1,34 @@
+// Options of LevelDB and RocksDB that have a counterpart here. docs/options_map.md shows the table.
+//
+// Threads: any.
+
+#ifndef MIODB_TOOLS_MIODB_STORES_OPTION_MAP_H_
+#define MIODB_TOOLS_MIODB_STORES_OPTION_MAP_H_
+
+#include <span>
+#include <string>
+
+namespace miodb::tool {
+
+struct MappedOption {
+  const char* theirs;
+  const char* ours;  // empty: there is none
+  const char* why;
+  bool of_leveldb;  // LevelDB has it, too
+};
+
+std::span<const MappedOption> OptionMap();
+
+// The options of this table in the file OPTIONS of the RocksDB database in this directory, a line each; empty if there
+// is no such file.
+std::string DescribeOptions(const std::string& directory);
+
+// Where the RocksDB database in this directory has its log, if its options say that it is elsewhere; else nothing.
+std::string WalDirectoryOf(const std::string& directory);
+
+// The table of docs/options_map.md.
+std::string OptionMapText();
+
+}  // namespace miodb::tool
+
+#endif  // MIODB_TOOLS_MIODB_STORES_OPTION_MAP_H_

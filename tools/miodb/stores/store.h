@@ -1,0 +1,124 @@
+// Opening a database by its directory: where its parts are it says itself (tools/inspect/inspect.h).
+//
+// Threads: one. Ownership: the DB belongs to whoever opened it; what its options point at lives as long as the process.
+
+#ifndef MIODB_TOOLS_MIODB_STORES_STORE_H_
+#define MIODB_TOOLS_MIODB_STORES_STORE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/db.h"
+#include "tools/miodb/stores/families.h"
+#include "tools/miodb/terminal/command.h"
+#include "tools/miodb/terminal/text.h"
+
+namespace miodb::tool {
+
+// Options of every verb that opens a database.
+class OpenOptions {
+ public:
+  void AddOptions(OptionTable* options);
+  // The option --create, of verbs that may make a database.
+  void AddCreate(OptionTable* options, const std::string& help);
+
+  // Where the database in this directory has its parts, and what the command line says of it besides. Returns what is
+  // wrong with that, or nothing.
+  std::string Make(const std::string& directory, Options* options) const;
+
+  // Opens the database, or a reader of the database. null: the open failed and the message was printed.
+  std::unique_ptr<DB> Open(const Call& call, const std::string& directory) const;
+  std::unique_ptr<DB> OpenReader(const Call& call, const std::string& directory) const;
+
+  bool create() const { return create_; }
+
+  // Whether an open would make the database in this directory.
+  bool WouldCreate(const std::string& directory) const;
+
+ private:
+  using OpenCall = Status (*)(const Options& options, const std::string& name, DB** db);
+
+  std::unique_ptr<DB> OpenBy(OpenCall open, const Call& call, const std::string& directory) const;
+
+  bool create_ = false;
+  std::string merge_operator_;
+  std::vector<std::string> settings_;
+};
+
+// A verb that opens a database, the first operand, and works with it. In the shell it is open already.
+class StoreCommand : public Command {
+ public:
+  explicit StoreCommand(FamilyScope scope) : families_(scope) {}
+
+  void AddOptions(OptionTable* options) final;
+  int Run(const Call& call) override;
+
+  // Adds the options that the shell has as well: all but those that say how the database is opened.
+  virtual void AddShellOptions(OptionTable* options);
+  // Chooses the families and does the work. The operands are those behind the database.
+  virtual int RunIn(DB* db, const Call& call);
+
+ protected:
+  virtual void AddOwnOptions(OptionTable*) {}
+  virtual int RunOn(DB* db, const Call& call) = 0;
+
+  int RunInOpened(std::unique_ptr<DB> db, const Call& call);  // null: what could not be opened
+  const OpenOptions& open() const { return open_; }
+  OpenOptions* mutable_open() { return &open_; }
+
+  FamilyChoice* families() { return &families_; }
+  // The family of a verb that works in one.
+  ColumnFamilyHandle* family() const { return families_.families().front(); }
+
+ private:
+  FamilyChoice families_;
+  OpenOptions open_;
+};
+
+// Advice if a savepoint does not exist.
+inline constexpr char kListsSavepoints[] = "\"miodb savepoint DATABASE list\" shows which there are.";
+
+// A verb that reads a database, also beside the process that has it open, or a savepoint of it.
+class ReadCommand : public StoreCommand {
+ public:
+  using StoreCommand::StoreCommand;
+
+  int Run(const Call& call) final;
+  void AddShellOptions(OptionTable* options) final;
+  int RunIn(DB* db, const Call& call) final;
+
+ private:
+  std::optional<std::string> savepoint_;
+  bool reader_ = false;
+};
+
+// The range of keys for a verb.
+class KeyRange {
+ public:
+  void AddOptions(OptionTable* options);
+
+  // Decodes what was given. Returns what is wrong with it, or nothing.
+  std::string Read(const Coding& coding);
+
+  // The bounds: the range and the keys that begin with the prefix, whichever is narrower. The slices are the range's.
+  const Slice* lower() const { return has_lower_ ? &lower_ : nullptr; }
+  const Slice* upper() const { return has_upper_ ? &upper_ : nullptr; }
+  void Bind(ReadOptions* options) const;
+
+  // Most records; UINT64_MAX: all.
+  uint64_t limit() const { return limit_ < 0 ? UINT64_MAX : static_cast<uint64_t>(limit_); }
+
+ private:
+  std::optional<std::string> from_;
+  std::optional<std::string> to_;
+  std::optional<std::string> prefix_;
+  int64_t limit_ = -1;
+  std::string lower_key_, upper_key_;
+  bool has_lower_ = false, has_upper_ = false;
+  Slice lower_, upper_;
+};
+
+}  // namespace miodb::tool
+
+#endif  // MIODB_TOOLS_MIODB_STORES_STORE_H_
