@@ -27,7 +27,6 @@ class Requests {
         tier_(parts.tier),
         workers_(parts.workers),
         write_(write) {
-    parts.Check();
     CHECK(write != nullptr);
   }
   Requests(const Requests&) = delete;

@@ -16,8 +16,6 @@ class CpuCensus {
  public:
   // cpus: the number that writers and background threads share.
   explicit CpuCensus(size_t cpus) : cpus_(cpus) {}
-  CpuCensus(const CpuCensus&) = delete;
-  CpuCensus& operator=(const CpuCensus&) = delete;
 
   // A background thread that works for as long as this lives.
   class Work {

@@ -43,11 +43,8 @@ class Savepoints {
  public:
   Savepoints(const DbContext& db, const WritePath::Parts& parts, WritePath* write, Requests* requests)
       : db_(db), control_(parts.control), tree_(parts.tree), space_(parts.space), write_(write), requests_(requests) {
-    parts.Check();
     CHECK(write != nullptr && requests != nullptr);
   }
-  Savepoints(const Savepoints&) = delete;
-  Savepoints& operator=(const Savepoints&) = delete;
 
   // As DB's calls of these names.
   Status Create(const Slice& name) EXCLUDES(db_mutex);

@@ -34,7 +34,6 @@ class Recovery {
         floor_(floor),
         kept_(kept),
         write_(write) {
-    parts.Check();
     CHECK(floor != nullptr && kept != nullptr && write != nullptr);
   }
   Recovery(const Recovery&) = delete;

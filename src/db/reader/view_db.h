@@ -21,9 +21,6 @@
 
 namespace miodb {
 
-class Pool;
-class SsdStore;
-
 // The state that a view shows.
 struct ViewState {
   std::shared_ptr<Pool> pool;

@@ -42,8 +42,6 @@ class WriteLanes {
   WriteLanes(std::atomic<uint64_t>* visible, Statistics* statistics) : visible_(visible), statistics_(statistics) {
     CHECK(visible_ != nullptr && statistics_ != nullptr);
   }
-  WriteLanes(const WriteLanes&) = delete;
-  WriteLanes& operator=(const WriteLanes&) = delete;
 
   // A write on its way through a lane.
   struct Pass {

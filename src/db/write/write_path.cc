@@ -108,7 +108,10 @@ WritePath::WritePath(DbContext& db, const Parts& parts)
       workers_(parts.workers),
       turns_(parts.census),
       lanes_(&tree_->last_sequence, &db.statistics) {
-  parts.Check();
+  // All of them are there: what comes later in the database object cannot be given to what comes before it.
+  CHECK(control_ != nullptr && tree_ != nullptr && scheduler_ != nullptr);
+  CHECK(space_ != nullptr && logs_ != nullptr && flusher_ != nullptr);
+  CHECK(merger_ != nullptr && tier_ != nullptr && workers_ != nullptr);
 }
 
 // The pool's secret is known only now; what recovery replays from files is written with it too.

@@ -27,9 +27,6 @@
 
 namespace miodb {
 
-class Control;
-class CpuCensus;
-struct DbContext;
 class FileLog;
 class Flusher;
 class LogFiles;
@@ -51,19 +48,9 @@ class WritePath {
     SsdTier* tier;
     Workers* workers;
     CpuCensus* census;
-
-    // All of them are there: what comes later in the database object cannot be given to what comes before it.
-    void Check() const {
-      CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
-      CHECK(space != nullptr && logs != nullptr && flusher != nullptr);
-      CHECK(merger != nullptr && tier != nullptr);
-      CHECK(workers != nullptr && census != nullptr);
-    }
   };
 
   WritePath(DbContext& db, const Parts& parts);
-  WritePath(const WritePath&) = delete;
-  WritePath& operator=(const WritePath&) = delete;
 
   // Returns when the write is as durable as it was asked to be and visible, or with the error that it met. condition:
   // nullptr, or asked in between two groups, in whatever thread: the write is done if it returns OK, else that is the

@@ -30,8 +30,6 @@ class WriteTurns {
  public:
   // census: of the background threads beside the writers; lives longer than this.
   explicit WriteTurns(const CpuCensus* census) : census_(census) { CHECK(census != nullptr); }
-  WriteTurns(const WriteTurns&) = delete;
-  WriteTurns& operator=(const WriteTurns&) = delete;
 
   // Before a put: waits for the calling thread's turn if turns are taken, some turns at most.
   void Take() {
