@@ -7,7 +7,7 @@
 Fails on an include that points up or sideways, on one that it cannot find, on a file in no layer, on a public header
 that needs anything but the standard library and its neighbours, on a system header behind its door, when it judged
 nothing, and when the floors that docs/architecture.md draws, or the rooms that it lists, are not those of the table.
-Fails on a folder inside of one with rooms that is none of them.
+Fails on a folder with more than MOST_FILES source files, and on a folder inside of one with rooms that is none of them.
 """
 
 import os
@@ -27,6 +27,10 @@ STANDARD_HEADERS = set(
     queue random ratio regex set sstream stack stdexcept streambuf string system_error thread tuple type_traits typeindex
     typeinfo unordered_map unordered_set utility valarray vector
     stdarg.h stddef.h stdint.h stdio.h""".split())
+
+
+SOURCES = ('.cc', '.h', '.c', '.def')
+MOST_FILES = 25  # in one folder, which a reader can look over
 
 
 class Table:
@@ -167,9 +171,21 @@ def check(root, table):
                 reason = None
             if reason:
                 problems.append(place + reason)
+    problems += crowded(root, table)
     if judged == 0:
         problems.append('nothing was judged: no includes found in %s' % root)
     return problems, judged
+
+
+def crowded(root, table):
+    """The folders with too many source files. Public headers lie where programs include them, however many they are."""
+    count = {}
+    for path in tree_files(root, SOURCES):
+        folder = os.path.dirname(path)
+        count[folder] = count.get(folder, 0) + 1
+    return ['%s: has %d source files, more than %d: divide it into rooms' % (folder, number, MOST_FILES)
+            for folder, number in sorted(count.items())
+            if number > MOST_FILES and folder != table.public]
 
 
 def check_rooms(text, table):
@@ -249,6 +265,8 @@ def self_test():
         'tools/miodb/verb.h': '\n',
         'tools/miodb/figures/figure.h': '#include "tools/miodb/draw/draw.h"\n#include "tools/miodb/verb.h"\n',
     }
+    good.update({'tests/file_%d.cc' % i: '\n' for i in range(MOST_FILES - 1)})
+    good.update({'include/miodb/file_%d.h' % i: '\n' for i in range(MOST_FILES)})
     cases = [
         (None, None, None),
         ('src/util/bad.cc', '#include "src/db/db_impl.h"\n', 'lies above'),
@@ -276,6 +294,7 @@ def self_test():
         ('src/db/write/bad.h', '#include "src/db/db_impl.h"\n', 'room . lies above room write'),
         ('tools/miodb/bad.h', '#include "tools/miodb/figures/figure.h"\n', 'room figures lies above room .'),
         ('src/db/misc/bad.h', '\n', 'misc is no room of src/db'),
+        ('tests/bad.c', '\n', 'has %d source files' % (MOST_FILES + 1)),
         ('src/misc/bad.h', '\n', 'lies in no layer'),
         ('src/bad.cc', '\n', 'lies in no layer'),
     ]
@@ -293,7 +312,8 @@ def self_test():
         if expected is None:
             right = not problems
         else:
-            right = len(problems) == 1 and expected in problems[0] and problems[0].startswith(path)
+            places = (path, os.path.dirname(path) + ':')
+            right = len(problems) == 1 and expected in problems[0] and problems[0].startswith(places)
         if not right:
             failures += 1
             print('self-test: expected %r for %r in %s, got %r' % (expected, text, path, problems))
