@@ -11,7 +11,7 @@ doc="$MIODB_ROOT/docs/benchmarks.md"
 status=0
 
 # The rows of the table of commands.
-commands() { sed -n '/^Which command gives which table/,/^## /p' "$doc" | grep -E '^\| [^-]' | grep -v '^| table '; }
+commands() { sed -n '/^Commands of the tables/,/^## /p' "$doc" | grep -E '^\| [^-]' | grep -v '^| table '; }
 
 # Headings of sections that have a table with a number in it.
 sections() {
