@@ -16,7 +16,7 @@ tree=$scratch/tree
 mkdir -p "$tree/test_sh" "$tree/tools/checks"
 cp -r "$MIODB_ROOT/tools/hooks" "$tree/tools/"
 cp "$MIODB_ROOT/test_sh/lib.sh" "$tree/test_sh/"
-checks=(check_format.sh check_layers.py check_names.py check_hygiene.sh)
+checks=(check_format.sh check_layers.py check_names.py check_prose.py check_hygiene.sh)
 for check in "${checks[@]}"; do
   # shellcheck disable=SC2016  # a script's own words
   printf '#!/usr/bin/env bash\nprintf "%%s judged %%s\\n" "${0##*/}" "$*" >>judged\n! grep -q "${0##*/}" failing\n' \
