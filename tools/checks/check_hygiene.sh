@@ -22,10 +22,11 @@ matches() {
 
 # Reports relative links of Markdown files whose target does not exist.
 broken_links() {
-  local file target
+  local file folder target
   for file in "$@"; do
+    folder=$(dirname "$file")
     { grep -oE '\]\([^) ]+\)' "$file" || true; } | sed 's/^](//; s/)$//' | while IFS= read -r target; do
-      if [[ $target == *:* || $target == '#'* || -e $(dirname "$file")/${target%%#*} ]]; then continue; fi
+      if [[ $target == *:* || $target == '#'* || -e $folder/${target%%#*} ]]; then continue; fi
       say "$file: links to $target, which does not exist"
     done
   done
@@ -35,7 +36,8 @@ broken_links() {
 wrong_run_bits() {
   local file first
   for file in "$@"; do
-    first=$(head -c 2 "$file" | tr -d '\0')
+    first=
+    IFS= read -r -n 2 first <"$file" || true
     if [[ $first == '#!' && ! -x $file ]]; then say "$file: starts with #! but is not executable"; fi
     if [[ $first != '#!' && -x $file ]]; then say "$file: is executable but does not start with #!"; fi
   done
@@ -49,16 +51,11 @@ births+='(basic_)?[io]?fstream( [[:alnum:]_]+)?|(recursive_)?directory_iterator(
 
 # Reports descriptors of the library that may be standard ones, and programs that do not fill those (util/files/descriptors.h).
 low_descriptors() {
-  local file
+  local file library=()
   for file in "$@"; do
     case $file in
       src/util/files/descriptors.h) ;;
-      src/* | pmtable/* | compaction/* | bindings/*)
-        { grep -nEH "(^|[^[:alnum:]_.>])($births)[({]([^)]|$)|F_DUPFD" "$file" || true; } |
-          { grep -vE 'MakeDescriptor|^[^:]+:[0-9]+:[[:blank:]]*//' || true; } | while IFS= read -r hit; do
-          say "$hit   <- a descriptor that may be a standard one: MakeDescriptor makes it"
-        done
-        ;;
+      src/* | pmtable/* | compaction/* | bindings/*) library+=("$file") ;;
       tools/* | ycsbc/* | benchmarks/*)
         if [[ $file != benchmarks/@(cost|micro|common)/* ]] && grep -q '^int main(' "$file" && ! grep -q FillStandardDescriptors "$file"; then
           say "$file: main does not begin with FillStandardDescriptors"
@@ -66,20 +63,25 @@ low_descriptors() {
         ;;
     esac
   done
+  ((${#library[@]} > 0)) || return 0
+  { grep -nEH "(^|[^[:alnum:]_.>])($births)[({]([^)]|$)|F_DUPFD" "${library[@]}" || true; } |
+    { grep -vE 'MakeDescriptor|^[^:]+:[0-9]+:[[:blank:]]*//' || true; } | while IFS= read -r hit; do
+    say "$hit   <- a descriptor that may be a standard one: MakeDescriptor makes it"
+  done
 }
 
 # Prints every problem of the tree in the current folder.
 problems_here() {
-  local all text=() code documents scripts file
+  local all text=() code documents scripts file size
   mapfile -t all < <(source_files)
   if ((${#all[@]} == 0)); then
     say "nothing was judged: no files found"
     return
   fi
-  for file in "${all[@]}"; do
-    if (($(stat -c %s "$file") > largest_file)); then say "$file: larger than $largest_file bytes"; fi
-    if grep -qI . "$file"; then text+=("$file"); fi
-  done
+  while read -r size file; do
+    if ((size > largest_file)); then say "$file: larger than $largest_file bytes"; fi
+  done < <(stat -c '%s %n' "${all[@]}")
+  mapfile -t text < <(grep -lI . "${all[@]}" || true)
   mapfile -t code < <(source_files '*.cc' '*.h')
   mapfile -t documents < <(source_files '*.md')
   mapfile -t scripts < <(source_files '*.sh' '.ci/run' 'tools/hooks/*')
