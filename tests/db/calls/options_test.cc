@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "miodb/option_table.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/paths.h"
 
@@ -310,6 +311,16 @@ TEST(OptionsTableTest, HasEveryOption) {
   for (const Setting& setting : OutOfRange()) tested.insert(setting.name);
   for (const Setting& setting : EndsOfRanges()) tested.insert(setting.name);
   EXPECT_EQ(DeclaredOptions(), tested);
+}
+
+TEST(OptionTableTest, EveryOptionIsInTheTableOrAnObject) {
+  std::set<std::string> known = {"comparator",       "env",
+                                 "info_log",         "block_cache",
+                                 "filter_policy",    "merge_operator",
+                                 "lifetime_policy",  "compaction_filter",
+                                 "shared_resources", "listeners"};
+  for (const OptionInfo& option : AllOptions()) EXPECT_TRUE(known.insert(option.name).second) << option.name;
+  EXPECT_EQ(DeclaredOptions(), known);
 }
 
 using OptionsTest = DbTestBase;
