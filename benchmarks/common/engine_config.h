@@ -1,6 +1,6 @@
 // The engine that a program drives, the place of its database, and the setup of the engine. The programs bind the
 // fields to their own command lines; names, ranges and help texts of the options are the same in all of them. An option
-// of MioDB is one line in engine_config.cc, which binds a flag to the member of Options.
+// of MioDB is a row of the library's table (miodb/option_table.h) and becomes a flag by itself.
 //
 // Threads: filled before the first thread starts, read-only afterwards.
 // Units: sizes are bytes unless the name says otherwise.
@@ -47,8 +47,6 @@ struct EngineConfig {
 
   // ---- MioDB -------------------------------------------------------------------------------------------------------
   uint64_t keys_per_datatable = 2097152;
-  std::string nvm_regions;        // as given; taken apart in options
-  std::string nvm_region_search;  // as given; taken apart in options
 
   // ---- RocksDB -----------------------------------------------------------------------------------------------------
   int max_background_jobs = 2;

@@ -77,6 +77,23 @@ void FlagSet::Bool(const std::string& name, bool* target, const std::string& hel
   Add(name, Flag{Kind::kBool, assign, *target ? "true" : "false", help});
 }
 
+void FlagSet::Assigned(const std::string& name, Form form,
+                       const std::function<std::string(const std::string& value)>& assign,
+                       const std::string& default_text, const std::string& help) {
+  const auto assign_switch = [=](const std::string& text) {
+    bool value = false;
+    return ParseBool(text, &value) ? assign(value ? "true" : "false") : "'" + text + "' is not a boolean";
+  };
+  switch (form) {
+    case Form::kSwitch:
+      return Add(name, Flag{Kind::kBool, assign_switch, default_text, help});
+    case Form::kNumber:
+      return Add(name, Flag{Kind::kOption, assign, default_text, help});
+    case Form::kText:
+      return Add(name, Flag{Kind::kValue, assign, '"' + default_text + '"', help});
+  }
+}
+
 void FlagSet::Real(const std::string& name, double* target, double min, double max, const std::string& help) {
   const auto assign = [=](const std::string& text) -> std::string {
     double value = 0;

@@ -65,18 +65,13 @@ class FlagSet {
     Add(name, Flag{Kind::kValue, assign, std::to_string(*target), help});
   }
 
-  // An option whose range is checked where it is used. -1 stands for the default, as if the flag was not given.
-  template <std::integral T>
-  void Option(const std::string& name, T* target, const std::string& help) {
-    const auto assign = [=, initial = *target](const std::string& text) {
-      constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
-      int64_t value = 0;
-      std::string problem = ParseInt(text, -1, std::min<uint64_t>(kMost, std::numeric_limits<T>::max()), &value);
-      if (problem.empty()) *target = value < 0 ? initial : static_cast<T>(value);
-      return problem;
-    };
-    Add(name, Flag{Kind::kOption, assign, std::to_string(*target), help});
-  }
+  // How the value of a flag is written that a function takes: as a boolean, which it gets as "true" or "false"; as a
+  // number, where -1 stands for the default, as if the flag was not given; as any text.
+  enum class Form { kSwitch, kNumber, kText };
+
+  // A flag whose value goes to assign, which returns what is wrong with it, or nothing.
+  void Assigned(const std::string& name, Form form, const std::function<std::string(const std::string& value)>& assign,
+                const std::string& default_text, const std::string& help);
 
   // A flag whose words, given by a table, stand for values.
   template <typename T>

@@ -116,6 +116,13 @@ TEST(ConfigTest, FlagsOfOptionsHaveTheLibrarysDefaults) {
   EXPECT_NE(help.find("--lazy_copy_limit=" + limit + " "), std::string::npos);
 }
 
+TEST(ConfigTest, AnOptionOutOfItsRangeIsRefusedWithTheRange) {
+  EXPECT_EQ(Parsed({"--level_trigger=1"}).problem, "Invalid flag '--level_trigger=1': allowed: 2 to 64");
+  EXPECT_EQ(Parsed({"--persist_mode=safe"}).problem,
+            "Invalid flag '--persist_mode=safe': one of auto, pmem, emulated, file");
+  EXPECT_EQ(Parsed({"--zstd_compression_level=-1"}).config.options.zstd_compression_level, -1);
+}
+
 TEST(ConfigTest, ConfigurationsAreEqualIfAllFlagsOfTheEngineAre) {
   const Config plain = Parsed({}).config;
   EXPECT_TRUE(Parsed({"--num=5", "--lazy_copy_limit=-1"}).config == plain);
@@ -212,9 +219,14 @@ TEST(ConfigTest, EveryEngineHasItsOwnDefaultDirectory) {
   EXPECT_EQ(Parsed({"--engine=leveldb", "--db=/x"}).config.db, "/x");
 }
 
+// Flags that are options of the database are named by the page of options.
 std::string Manual() {
-  std::ifstream file(test::SourceDir() + "/docs/db_bench.md");
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  for (const char* page : {"db_bench", "options"}) {
+    std::ifstream file(test::SourceDir() + "/docs/" + page + ".md");
+    text.append(std::istreambuf_iterator<char>(file), {});
+  }
+  return text;
 }
 
 // Whether the text has the word, bounded by anything that names do not contain.

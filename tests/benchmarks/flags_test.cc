@@ -68,21 +68,28 @@ TEST_F(FlagsTest, TheValueMayBeTheNextWord) {
   EXPECT_EQ(num_, -1);
 }
 
-TEST_F(FlagsTest, MinusOneGivesAnOptionItsDefaultBack) {
-  size_t bytes = 4096;
-  int node = -1;
-  flags_.Option("bytes", &bytes, "size");
-  flags_.Option("node", &node, "where");
+TEST_F(FlagsTest, AFunctionTakesTheValue) {
+  std::string bytes;
+  std::string safe;
+  const auto assign = [](std::string* to) {
+    return [to](const std::string& text) {
+      *to = text;
+      return text == "7" ? "is 7" : "";
+    };
+  };
+  flags_.Assigned("bytes", FlagSet::Form::kNumber, assign(&bytes), "4096", "size");
+  flags_.Assigned("safe", FlagSet::Form::kSwitch, assign(&safe), "false", "or not");
   EXPECT_NE(flags_.Help().find("--bytes=4096 "), std::string::npos);
-  ExpectTaken({"--bytes=9223372036854775807", "--node=2147483647"});
-  EXPECT_EQ(bytes, 9223372036854775807u);
-  EXPECT_EQ(node, 2147483647);
+  ExpectTaken({"--bytes", "5", "--safe"});
+  EXPECT_EQ(bytes, "5");
+  EXPECT_EQ(safe, "true");
   EXPECT_TRUE(flags_.IsSet("bytes"));
-  ExpectTaken({"--bytes=5", "--bytes=-1", "--node=-1"});
-  EXPECT_EQ(bytes, 4096u);
-  EXPECT_EQ(node, -1);
-  EXPECT_FALSE(flags_.IsSet("bytes"));
-  for (const char* bad : {"--bytes=-2", "--node=2147483648", "--bytes=", "--bytes=9223372036854775808"}) Refused({bad});
+  ExpectTaken({"--bytes=-1", "--safe=No"});
+  EXPECT_EQ(bytes, "-1");
+  EXPECT_EQ(safe, "false");
+  EXPECT_FALSE(flags_.IsSet("bytes"));  // -1 stands for the default
+  EXPECT_EQ(Refused({"--bytes=7"}), "Invalid flag '--bytes=7': is 7");
+  EXPECT_EQ(Refused({"--safe=maybe"}), "Invalid flag '--safe=maybe': 'maybe' is not a boolean");
 }
 
 TEST_F(FlagsTest, AWordStandsForAValue) {

@@ -136,6 +136,7 @@ class LevelDbEngine final : public Engine {
     options.write_buffer_size = config_.options.write_buffer_size;
     options.max_file_size = config_.options.max_file_size;
     options.block_size = config_.options.block_size;
+    options.block_restart_interval = config_.options.block_restart_interval;
     if (config_.open_files >= 0) options.max_open_files = static_cast<int>(config_.open_files);
     options.reuse_logs = config_.options.reuse_logs;
     options.compression = config_.Compression() == "snappy" ? leveldb::kSnappyCompression : leveldb::kNoCompression;

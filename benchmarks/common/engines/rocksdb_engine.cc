@@ -286,6 +286,7 @@ class RocksDbEngine final : public Engine {
     rocksdb::BlockBasedTableOptions table;
     table.block_cache = cache_;
     table.block_size = config_.options.block_size;
+    table.block_restart_interval = config_.options.block_restart_interval;
     if (config_.bloom_bits > 0) {
       table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(static_cast<double>(config_.bloom_bits)));
     }
