@@ -442,10 +442,12 @@ TEST_F(MiodbVerbsTest, OldNamesAreTheVerbsThatTheyAreNamedAfter) {
   }
 }
 
-TEST_F(MiodbVerbsTest, TheDocumentOfOptionsHasTheTableThatTheToolHas) {
-  ASSERT_EQ(0, Run(miodb_ + "--options_map"));
-  EXPECT_NE(std::string::npos, FileContents(SourceDir() + "/docs/options_map.md").find(out_))
-      << "replace the table in docs/options_map.md by what miodb --options_map prints";
+TEST_F(MiodbVerbsTest, TheDocumentsOfOptionsHaveTheTablesThatTheToolHas) {
+  for (const std::string name : {"options", "options_map"}) {
+    ASSERT_EQ(0, Run(miodb_ + "--" + name));
+    EXPECT_NE(std::string::npos, FileContents(SourceDir() + "/docs/" + name + ".md").find(out_))
+        << "replace the table in docs/" << name << ".md by what miodb --" << name << " prints";
+  }
 }
 
 // All three are written from one table; the man page has no warning, the script no fault.

@@ -69,6 +69,7 @@ int Main(int argc, char** argv) {
   if (word == "--help" || word == "help") return Show(GeneralHelp());
   if (word == "--man") return Show(ManPage());
   if (word == "--bash_completion") return Show(BashCompletion());
+  if (word == "--options") return Show(OptionTableText());
   if (word == "--options_map") return Show(OptionMapText());
   if (word == "--version") {
     return Show("miodb " + std::to_string(kMajorVersion) + "." + std::to_string(kMinorVersion) + "\n");

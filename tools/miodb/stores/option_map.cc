@@ -3,69 +3,34 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <string_view>
+#include <vector>
 
+#include "miodb/option_table.h"
 #include "tools/miodb/terminal/files.h"
 
 namespace miodb::tool {
 
 namespace {
 
+struct MappedOption {
+  const char* theirs;
+  const char* ours;  // empty: there is none
+  const char* why;
+  bool of_leveldb;  // LevelDB has it, too
+};
+
 constexpr bool kBoth = true;
 constexpr bool kRocksDb = false;
 
-constexpr MappedOption kMap[] = {
-    {"create_if_missing", "create_if_missing", "the same", kBoth},
-    {"error_if_exists", "error_if_exists", "the same", kBoth},
-    {"paranoid_checks", "paranoid_checks", "verifies every record that is read as well", kBoth},
+// Options that no row of the library's table names: of objects, a second one for a row, and those without a
+// counterpart.
+constexpr MappedOption kOthers[] = {
     {"comparator", "comparator", "the bytewise one alone has the fast paths and the filters", kBoth},
     {"merge_operator", "merge_operator", "merge_operator.h has the operators that are there already", kRocksDb},
-    {"write_buffer_size", "write_buffer_size", "bytes of a memtable; its payload is in the pool, its index in DRAM",
-     kBoth},
-    {"max_write_buffer_number", "max_immutable_memtables", "one less: the memtable that is written to does not count",
-     kRocksDb},
-    {"max_open_files", "max_open_files", "of table files on SSD; tables in the pool need none", kBoth},
     {"block_cache", "block_cache", "of table files on SSD; the pool is memory and is not cached", kBoth},
-    {"block_size", "block_size", "of table files on SSD", kBoth},
-    {"block_restart_interval", "block_restart_interval", "of table files on SSD", kBoth},
-    {"compression", "compression", "none, snappy or zstd, of table files on SSD; the pool holds plain bytes", kBoth},
-    {"compression_opts", "zstd_compression_level", "its level, for zstd", kRocksDb},
-    {"filter_policy", "filter_bits_per_key",
-     "each table in the pool has a filter in DRAM; filter_policy is for table "
-     "files on SSD",
-     kBoth},
-    {"num_levels", "num_levels", "at most so many levels in the pool, 16 by default; do not carry the number over",
-     kRocksDb},
-    {"level0_file_num_compaction_trigger", "level_trigger", "runs of a level in the pool that are merged together",
-     kRocksDb},
-    {"max_background_jobs", "max_background_merges",
-     "0 takes one for every two CPUs; max_background_ssd_jobs is for "
-     "the SSD tier",
-     kRocksDb},
-    {"target_file_size_base", "ssd_file_size", "bytes of a table file on SSD", kRocksDb},
     {"max_file_size", "ssd_file_size", "bytes of a table file on SSD; LevelDB's name is accepted and ignored", kBoth},
-    {"max_bytes_for_level_base", "ssd_level_size", "0, the default, sizes the levels on SSD by what there is",
-     kRocksDb},
-    {"max_bytes_for_level_multiplier", "ssd_level_multiplier", "of the levels on SSD", kRocksDb},
-    {"rate_limiter", "ssd_rate_limit", "bytes a second of drains and compactions on SSD", kRocksDb},
-    {"wal_dir", "wal_dir", "with log_mode kLogFile; by default the log is in the pool", kRocksDb},
-    {"WAL_ttl_seconds", "wal_ttl_seconds", "with log_mode kLogFile", kRocksDb},
-    {"WAL_size_limit_MB", "wal_size_limit_mb", "with log_mode kLogFile; for GetUpdatesSince it is keep_log_bytes",
-     kRocksDb},
-    {"max_total_wal_size", "max_total_wal_size", "with log_mode kLogFile", kRocksDb},
-    {"wal_bytes_per_sync", "wal_bytes_per_sync", "with log_mode kLogFile", kRocksDb},
-    {"use_direct_reads", "use_direct_reads", "of table files on SSD", kRocksDb},
-    {"use_direct_io_for_flush_and_compaction", "use_direct_io_for_flush_and_compaction", "of table files on SSD",
-     kRocksDb},
     {"write_buffer_manager", "shared_resources", "its memory_budget, for all databases opened with it", kRocksDb},
-    {"compaction_readahead_size", "compaction_readahead_size", "of table files on SSD", kRocksDb},
-    {"min_blob_size", "lazy_copy_limit", "larger records stay where the log put them and are not rewritten by merges",
-     kRocksDb},
-    {"db_paths", "nvm_regions", "further memory for the pool; ssd_path is the tier for what the pool is too small for",
-     kRocksDb},
-    {"info_log_level", "info_log_level", "info, warning, error or none", kRocksDb},
-    {"max_log_file_size", "max_log_file_size", "the same", kRocksDb},
-    {"keep_log_file_num", "keep_log_file_num", "2 by default: LOG and LOG.old", kRocksDb},
-    {"statistics", "statistics", "a switch; what is counted is read as properties", kRocksDb},
     {"listeners", "listeners", "one thread tells them, after the fact (listener.h)", kRocksDb},
     {"reuse_logs", "", "the log in the pool is never rewritten", kBoth},
     {"compaction_style", "", "there is one: merges of indexes over shared payload", kRocksDb},
@@ -81,6 +46,37 @@ constexpr MappedOption kMap[] = {
     {"soft_pending_compaction_bytes_limit", "", "as above", kRocksDb},
     {"hard_pending_compaction_bytes_limit", "", "as above", kRocksDb},
 };
+
+// The rows of the options' table that name an option there, and the others.
+std::vector<MappedOption> OptionMap() {
+  std::vector<MappedOption> map;
+  for (const OptionInfo& option : AllOptions()) {
+    if (*option.rocksdb_name == '\0') continue;
+    map.push_back({option.rocksdb_name, option.name, option.rocksdb_note, option.in_leveldb});
+  }
+  map.insert(map.end(), std::begin(kOthers), std::end(kOthers));
+  return map;
+}
+
+std::string InCode(const std::string& text) { return "`" + text + "`"; }
+
+// A cell with what stands for a value. Words are in code; ranges and forms are not.
+std::string AllowedCell(const OptionInfo& option) {
+  if (option.kind == OptionKind::kNumber || option.allowed == "any text") return option.allowed;
+  return InCode(option.allowed);
+}
+
+const char* NeedsCell(const OptionInfo& option) {
+  switch (option.needs) {
+    case OptionNeeds::kSsdTier:
+      return "`ssd_path`";
+    case OptionNeeds::kLogInFiles:
+      return "`log_mode` `file`";
+    case OptionNeeds::kNothing:
+      break;
+  }
+  return "";
+}
 
 std::string Trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r");
@@ -118,13 +114,11 @@ std::map<std::string, std::string> ReadOptionsFile(const std::string& directory)
 
 }  // namespace
 
-std::span<const MappedOption> OptionMap() { return kMap; }
-
 std::string DescribeOptions(const std::string& directory) {
   std::map<std::string, std::string> values = ReadOptionsFile(directory);
   if (values.empty()) return "";
   std::string with, without;
-  for (const MappedOption& option : kMap) {
+  for (const MappedOption& option : OptionMap()) {
     const auto found = values.find(option.theirs);
     if (found == values.end()) continue;
     const bool has_counterpart = *option.ours != '\0';
@@ -144,9 +138,20 @@ std::string WalDirectoryOf(const std::string& directory) {
 
 std::string OptionMapText() {
   std::string text = "| there | LevelDB's, too | here | why |\n|---|---|---|---|\n";
-  for (const MappedOption& option : kMap) {
+  for (const MappedOption& option : OptionMap()) {
     text += std::string("| `") + option.theirs + "` | " + (option.of_leveldb ? "yes" : "") + " | " +
             (*option.ours == '\0' ? "none" : "`" + std::string(option.ours) + "`") + " | " + option.why + " |\n";
+  }
+  return text;
+}
+
+std::string OptionTableText() {
+  std::string text =
+      "| option | default | allowed | unit | needs | other opens | meaning |\n|---|---|---|---|---|---|---|\n";
+  for (const OptionInfo& option : AllOptions()) {
+    text += "| " + InCode(option.name) + " | " + (option.default_text.empty() ? "" : InCode(option.default_text)) +
+            " | " + AllowedCell(option) + " | " + option.unit + " | " + NeedsCell(option) + " | " +
+            (option.change == OptionChange::kOnlyByMove ? "the same" : "") + " | " + option.help + " |\n";
   }
   return text;
 }

@@ -5,19 +5,9 @@
 #ifndef MIODB_TOOLS_MIODB_STORES_OPTION_MAP_H_
 #define MIODB_TOOLS_MIODB_STORES_OPTION_MAP_H_
 
-#include <span>
 #include <string>
 
 namespace miodb::tool {
-
-struct MappedOption {
-  const char* theirs;
-  const char* ours;  // empty: there is none
-  const char* why;
-  bool of_leveldb;  // LevelDB has it, too
-};
-
-std::span<const MappedOption> OptionMap();
 
 // The options of this table in the file OPTIONS of the RocksDB database in this directory, a line each; empty if there
 // is no such file.
@@ -28,6 +18,9 @@ std::string WalDirectoryOf(const std::string& directory);
 
 // The table of docs/options_map.md.
 std::string OptionMapText();
+
+// The table of docs/options.md: all options of MioDB.
+std::string OptionTableText();
 
 }  // namespace miodb::tool
 

@@ -153,8 +153,8 @@ std::string GeneralHelp() {
   Wrap(std::string("Exit code: ") + kCodes, 0, 0, &text);
   text +=
       "\n\"miodb VERB --help\" tells more of one of them; --version, --man (the man page), --bash_completion\n"
-      "(a script) and --options_map (options of LevelDB and RocksDB, and what they are here) stand in the place\n"
-      "of a verb.\n";
+      "(a script), --options (the options of a database) and --options_map (options of LevelDB and RocksDB, and\n"
+      "what they are here) stand in the place of a verb.\n";
   return text;
 }
 
@@ -180,7 +180,7 @@ std::string ManPage() {
     }
   }
   page += ".SH \"EXIT STATUS\"\n" + Roff(kCodes) + "\n";
-  page += ".SH \"SEE ALSO\"\n.PP\ntools.md and options_map.md in the documents of MioDB.\n";
+  page += ".SH \"SEE ALSO\"\n.PP\ntools.md, options.md and options_map.md in the documents of MioDB.\n";
   return page;
 }
 
