@@ -36,6 +36,32 @@ struct leveldb_writeoptions_t;
 MIODB_C_EXPORT int miodb_major_version(void);
 MIODB_C_EXPORT int miodb_minor_version(void);
 
+/* ---- Options by their names in miodb/options.h, which says what each means and its unit. docs/options.md has their
+   ranges and words. Whatever is no object is set here; comparators, filter policies, caches and their like have calls
+   of their own. ---- */
+
+/* Gives an option the value that the text says: "true" or "false", a decimal number, a word such as "emulated", or a
+   path, which is copied. If there is no option of this name, or the value is none that is allowed, *errptr is the
+   error, which names the option, the text and what is allowed, and the options are as they were. */
+MIODB_C_EXPORT void miodb_options_set(struct leveldb_options_t*, const char* name, const char* text, char** errptr);
+
+/* The value of an option in this form, to be freed with leveldb_free. NULL and the error if there is no option of this
+   name. */
+MIODB_C_EXPORT char* miodb_options_get(const struct leveldb_options_t*, const char* name, char** errptr);
+
+/* How the text of an option is written; miodb_option_none: there is no option of this name. */
+enum {
+  miodb_option_none = -1,
+  miodb_option_switch = 0,
+  miodb_option_number = 1,
+  miodb_option_word = 2,
+  miodb_option_text = 3
+};
+MIODB_C_EXPORT int miodb_option_kind(const char* name);
+
+/* The names of all options, by a number from 0 on; NULL behind the last. They live as long as the process. */
+MIODB_C_EXPORT const char* miodb_option_name(size_t number);
+
 /* ---- Options of the pool and of compactions. miodb/options.h says what each means, its unit and its range. A value
    out of range makes leveldb_open fail. ---- */
 

@@ -1,3 +1,4 @@
+#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "leveldb/c.h"
 #include "miodb/c.h"
+#include "miodb/option_table.h"
 #include "src/c_api/c_types.h"
 #include "src/util/check/check.h"
 
@@ -70,6 +72,30 @@ void leveldb_options_set_info_log(leveldb_options_t* options, leveldb_logger_t* 
 
 void leveldb_options_set_cache(leveldb_options_t* options, leveldb_cache_t* cache) {
   RepOf(options).block_cache = cache == nullptr ? nullptr : RepOf(cache);
+}
+
+// ---- By their names. ----
+
+void miodb_options_set(leveldb_options_t* options, const char* name, const char* text, char** errptr) {
+  DCHECK(name != nullptr && text != nullptr);
+  miodb::SaveError(errptr, miodb::SetOption(&RepOf(options), name, text));
+}
+
+char* miodb_options_get(const leveldb_options_t* options, const char* name, char** errptr) {
+  DCHECK(name != nullptr);
+  std::string text;
+  return miodb::SaveError(errptr, miodb::GetOption(RepOf(options), name, &text)) ? nullptr : miodb::CopyForC(text);
+}
+
+int miodb_option_kind(const char* name) {
+  for (const miodb::OptionInfo& option : miodb::AllOptions()) {
+    if (strcmp(option.name, name) == 0) return static_cast<int>(option.kind);
+  }
+  return miodb_option_none;
+}
+
+const char* miodb_option_name(size_t number) {
+  return number < miodb::AllOptions().size() ? miodb::AllOptions()[number].name : nullptr;
 }
 
 // ---- MioDB's. ----

@@ -53,6 +53,35 @@ TEST_F(MiodbCTest, OptionsReachTheDatabase) {
   EXPECT_EQ(nullptr, leveldb_property_value(db_, "leveldb.num-files-at-level3"));
 }
 
+TEST_F(MiodbCTest, OptionsAreSetByTheirNames) {
+  size_t count = 0;
+  for (const char* name; (name = miodb_option_name(count)) != nullptr; count++) {
+    EXPECT_NE(miodb_option_none, miodb_option_kind(name)) << name;
+    char* const text = miodb_options_get(options_, name, &error_);
+    ASSERT_NE(nullptr, text) << error_;
+    miodb_options_set(options_, name, text, &error_);
+    EXPECT_EQ(nullptr, error_) << name;
+    leveldb_free(text);
+  }
+  EXPECT_GT(count, 50u);
+  EXPECT_EQ(miodb_option_switch, miodb_option_kind("statistics"));
+  EXPECT_EQ(miodb_option_number, miodb_option_kind("pool_size"));
+  EXPECT_EQ(miodb_option_word, miodb_option_kind("log_mode"));
+  EXPECT_EQ(miodb_option_text, miodb_option_kind("pool_path"));
+  EXPECT_EQ(miodb_option_none, miodb_option_kind("comparator"));
+  for (const char* name : {"none", "num_levels"}) {
+    miodb_options_set(options_, name, "1", &error_);
+    ASSERT_NE(nullptr, error_);
+    EXPECT_EQ(0u, std::string(error_).find("Invalid argument: Options::" + std::string(name))) << error_;
+    leveldb_free(error_);
+    error_ = nullptr;
+  }
+  EXPECT_EQ(nullptr, miodb_options_get(options_, "none", &error_));
+  EXPECT_NE(nullptr, error_);
+  leveldb_free(error_);
+  error_ = nullptr;
+}
+
 TEST_F(MiodbCTest, DatabasesShareResources) {
   EXPECT_EQ(nullptr, miodb_sharedresources_create(0, 0, 0, 0));
   miodb_sharedresources_t* const shared = miodb_sharedresources_create(2, 64 << 20, 64 << 10, 1 << 20);
