@@ -1,6 +1,6 @@
 // Options of every kind, and the objects that they point to.
 
-#include <cstring>
+#include <cstdlib>
 #include <string>
 
 #include "bindings/java/native/support.h"
@@ -8,89 +8,10 @@
 using jni::Bytes;
 using jni::FromHandle;
 using jni::Guarded;
+using jni::ThrowError;
 using jni::ToHandle;
 
 namespace {
-
-// A setter of the C API under the name that Options.java has for it.
-struct Setter {
-  const char* name;
-  void (*set)(leveldb_options_t*, jlong value);
-};
-
-// Java has checked the range of what is narrower than a long.
-template <typename T, void (*kSet)(leveldb_options_t*, T)>
-void Set(leveldb_options_t* options, jlong value) {
-  kSet(options, static_cast<T>(value));
-}
-
-#define LEVELDB_SETTER(type, name) \
-  { #name, Set < type, leveldb_options_set_##name> }
-#define SETTER(type, name) \
-  { #name, Set < type, miodb_options_set_##name> }
-
-const Setter kSetters[] = {
-    LEVELDB_SETTER(uint8_t, create_if_missing),
-    LEVELDB_SETTER(uint8_t, error_if_exists),
-    LEVELDB_SETTER(uint8_t, paranoid_checks),
-    LEVELDB_SETTER(size_t, write_buffer_size),
-    LEVELDB_SETTER(int, max_open_files),
-    LEVELDB_SETTER(size_t, block_size),
-    LEVELDB_SETTER(int, block_restart_interval),
-    LEVELDB_SETTER(size_t, max_file_size),
-    LEVELDB_SETTER(int, compression),
-    SETTER(uint64_t, pool_size),
-    SETTER(uint64_t, pool_growth),
-    SETTER(int, persist_mode),
-    SETTER(int, file_access),
-    SETTER(int, dram_node),
-    SETTER(int, nvm_node),
-    SETTER(int, nvm_next_node),
-    SETTER(int, log_mode),
-    SETTER(size_t, wal_block_size),
-    SETTER(uint8_t, wal_padding),
-    SETTER(size_t, log_chunk_size),
-    SETTER(int, max_immutable_memtables),
-    SETTER(uint64_t, keep_log_bytes),
-    SETTER(int, num_levels),
-    SETTER(int, level_trigger),
-    SETTER(int, max_background_merges),
-    SETTER(uint64_t, partition_size),
-    SETTER(int, settle_after_idle_ms),
-    SETTER(uint64_t, lifetime_seconds),
-    SETTER(size_t, lazy_copy_limit),
-    SETTER(int, space_amplification_percent),
-    SETTER(int, filter_bits_per_key),
-    SETTER(uint8_t, reuse_logs),
-    SETTER(uint8_t, statistics),
-    SETTER(int, info_log_level),
-    SETTER(size_t, max_log_file_size),
-    SETTER(size_t, keep_log_file_num),
-    SETTER(uint64_t, nvm_budget),
-    SETTER(int, ssd_levels),
-    SETTER(uint64_t, ssd_level_size),
-    SETTER(int, ssd_level_multiplier),
-    SETTER(uint64_t, ssd_file_size),
-    SETTER(int, max_background_ssd_jobs),
-    SETTER(uint64_t, ssd_rate_limit),
-    SETTER(uint8_t, use_direct_reads),
-    SETTER(uint8_t, use_direct_io_for_flush_and_compaction),
-    SETTER(size_t, compaction_readahead_size),
-    SETTER(uint8_t, multi_get_io_uring),
-    SETTER(int, multi_get_threads),
-    SETTER(int, zstd_compression_level),
-};
-
-struct PathSetter {
-  const char* name;
-  void (*set)(leveldb_options_t*, const char* path);
-};
-
-const PathSetter kPathSetters[] = {
-    {"pool_path", miodb_options_set_pool_path},
-    {"wal_dir", miodb_options_set_wal_dir},
-    {"ssd_path", miodb_options_set_ssd_path},
-};
 
 // ---- Options of a database. ----
 
@@ -98,31 +19,25 @@ jlong NewOptions(JNIEnv*, jclass) { return ToHandle(leveldb_options_create()); }
 
 void FreeOptions(JNIEnv*, jclass, jlong options) { leveldb_options_destroy(FromHandle<leveldb_options_t>(options)); }
 
-// Returns whether there is such an option.
-jboolean SetNumber(JNIEnv* env, jclass, jlong options, jbyteArray name, jlong value) {
+void SetOption(JNIEnv* env, jclass, jlong handle, jbyteArray name, jbyteArray text) {
   const Bytes n(env, name);
-  if (!n.ok()) return JNI_FALSE;
-  for (const Setter& setter : kSetters) {
-    if (strlen(setter.name) != n.size() || memcmp(setter.name, n.data(), n.size()) != 0) continue;
-    setter.set(FromHandle<leveldb_options_t>(options), value);
-    return JNI_TRUE;
-  }
-  return JNI_FALSE;
-}
-
-jboolean SetPath(JNIEnv* env, jclass, jlong options, jbyteArray name, jbyteArray path) {
-  const Bytes n(env, name);
-  if (!n.ok()) return JNI_FALSE;
-  const Bytes p(env, path);
-  if (!p.ok()) return JNI_FALSE;
-  for (const PathSetter& setter : kPathSetters) {
-    if (strlen(setter.name) != n.size() || memcmp(setter.name, n.data(), n.size()) != 0) continue;
-    return Guarded(env, [&] {
-      setter.set(FromHandle<leveldb_options_t>(options), std::string(p.data(), p.size()).c_str());
-      return static_cast<jboolean>(JNI_TRUE);
-    });
-  }
-  return JNI_FALSE;
+  if (!n.ok()) return;
+  const Bytes t(env, text);
+  if (!t.ok()) return;
+  Guarded(env, [&] {
+    leveldb_options_t* const options = FromHandle<leveldb_options_t>(handle);
+    const std::string option(n.data(), n.size());
+    const std::string value(t.data(), t.size());
+    char* error = nullptr;
+    const bool is_number = value.find_first_not_of("0123456789") == std::string::npos;
+    if (option == "write_buffer_size" && is_number) {  // of any size, as in LevelDB
+      leveldb_options_set_write_buffer_size(options, strtoull(value.c_str(), nullptr, 10));
+    } else {
+      miodb_options_set(options, option.c_str(), value.c_str(), &error);
+    }
+    ThrowError(env, error);
+    return true;
+  });
 }
 
 jlong NewCache(JNIEnv*, jclass, jlong options, jlong bytes) {
@@ -186,13 +101,13 @@ jint Version(JNIEnv*, jclass) { return miodb_major_version() * 1000 + miodb_mino
   { const_cast<char*>(name), const_cast<char*>(signature), reinterpret_cast<void*>(function) }
 
 const JNINativeMethod kMethods[] = {
-    METHOD("newOptions", "()J", NewOptions),   METHOD("freeOptions", "(J)V", FreeOptions),
-    METHOD("setNumber", "(J[BJ)Z", SetNumber), METHOD("setPath", "(J[B[B)Z", SetPath),
-    METHOD("newCache", "(JJ)J", NewCache),     METHOD("freeCache", "(J)V", FreeCache),
-    METHOD("newFilter", "(JI)J", NewFilter),   METHOD("freeFilter", "(J)V", FreeFilter),
-    METHOD("newReads", "(JZZ)J", NewReads),    METHOD("setBounds", "(J[B[BJ)V", SetBounds),
-    METHOD("freeReads", "(J)V", FreeReads),    METHOD("newWrites", "(Z)J", NewWrites),
-    METHOD("freeWrites", "(J)V", FreeWrites),  METHOD("version", "()I", Version),
+    METHOD("newOptions", "()J", NewOptions),     METHOD("freeOptions", "(J)V", FreeOptions),
+    METHOD("setOption", "(J[B[B)V", SetOption),  METHOD("newCache", "(JJ)J", NewCache),
+    METHOD("freeCache", "(J)V", FreeCache),      METHOD("newFilter", "(JI)J", NewFilter),
+    METHOD("freeFilter", "(J)V", FreeFilter),    METHOD("newReads", "(JZZ)J", NewReads),
+    METHOD("setBounds", "(J[B[BJ)V", SetBounds), METHOD("freeReads", "(J)V", FreeReads),
+    METHOD("newWrites", "(Z)J", NewWrites),      METHOD("freeWrites", "(J)V", FreeWrites),
+    METHOD("version", "()I", Version),
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ from miodb.c_api cimport *
 
 import atexit
 import errno
+import operator
 import os
 import threading
 import types

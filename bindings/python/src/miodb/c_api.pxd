@@ -69,16 +69,8 @@ cdef extern from "leveldb/c.h" nogil:
     void leveldb_options_destroy(leveldb_options_t*)
     void leveldb_options_set_comparator(leveldb_options_t*, leveldb_comparator_t*)
     void leveldb_options_set_filter_policy(leveldb_options_t*, leveldb_filterpolicy_t*)
-    void leveldb_options_set_create_if_missing(leveldb_options_t*, uint8_t)
-    void leveldb_options_set_error_if_exists(leveldb_options_t*, uint8_t)
-    void leveldb_options_set_paranoid_checks(leveldb_options_t*, uint8_t)
     void leveldb_options_set_write_buffer_size(leveldb_options_t*, size_t)
-    void leveldb_options_set_max_open_files(leveldb_options_t*, int)
     void leveldb_options_set_cache(leveldb_options_t*, leveldb_cache_t*)
-    void leveldb_options_set_block_size(leveldb_options_t*, size_t)
-    void leveldb_options_set_block_restart_interval(leveldb_options_t*, int)
-    void leveldb_options_set_max_file_size(leveldb_options_t*, size_t)
-    void leveldb_options_set_compression(leveldb_options_t*, int)
 
     leveldb_comparator_t* leveldb_comparator_create(void* state, void (*destructor)(void*) noexcept nogil,
                                                     int (*compare)(void*, const char*, size_t, const char*,
@@ -126,49 +118,10 @@ cdef extern from "miodb/c.h" nogil:
     void miodb_readoptions_set_iterate_lower_bound(leveldb_readoptions_t*, const char* key, size_t keylen)
     void miodb_readoptions_set_iterate_upper_bound(leveldb_readoptions_t*, const char* key, size_t keylen)
 
-    void miodb_options_set_pool_path(leveldb_options_t*, const char*)
-    void miodb_options_set_wal_dir(leveldb_options_t*, const char*)
-    void miodb_options_set_ssd_path(leveldb_options_t*, const char*)
-
-    void miodb_options_set_pool_size(leveldb_options_t*, size_t)
-    void miodb_options_set_pool_growth(leveldb_options_t*, size_t)
-    void miodb_options_set_wal_block_size(leveldb_options_t*, size_t)
-    void miodb_options_set_log_chunk_size(leveldb_options_t*, size_t)
-    void miodb_options_set_keep_log_bytes(leveldb_options_t*, size_t)
-    void miodb_options_set_partition_size(leveldb_options_t*, size_t)
-    void miodb_options_set_lazy_copy_limit(leveldb_options_t*, size_t)
-    void miodb_options_set_nvm_budget(leveldb_options_t*, size_t)
-    void miodb_options_set_ssd_level_size(leveldb_options_t*, size_t)
-    void miodb_options_set_ssd_file_size(leveldb_options_t*, size_t)
-    void miodb_options_set_ssd_rate_limit(leveldb_options_t*, size_t)
-    void miodb_options_set_compaction_readahead_size(leveldb_options_t*, size_t)
-
-    void miodb_options_set_persist_mode(leveldb_options_t*, int)
-    void miodb_options_set_file_access(leveldb_options_t*, int)
-    void miodb_options_set_log_mode(leveldb_options_t*, int)
-    void miodb_options_set_dram_node(leveldb_options_t*, int)
-    void miodb_options_set_nvm_node(leveldb_options_t*, int)
-    void miodb_options_set_nvm_next_node(leveldb_options_t*, int)
-    void miodb_options_set_max_immutable_memtables(leveldb_options_t*, int)
-    void miodb_options_set_num_levels(leveldb_options_t*, int)
-    void miodb_options_set_level_trigger(leveldb_options_t*, int)
-    void miodb_options_set_max_background_merges(leveldb_options_t*, int)
-    void miodb_options_set_settle_after_idle_ms(leveldb_options_t*, int)
-    void miodb_options_set_lifetime_seconds(leveldb_options_t*, uint64_t)
-    void miodb_options_set_space_amplification_percent(leveldb_options_t*, int)
-    void miodb_options_set_filter_bits_per_key(leveldb_options_t*, int)
-    void miodb_options_set_ssd_levels(leveldb_options_t*, int)
-    void miodb_options_set_ssd_level_multiplier(leveldb_options_t*, int)
-    void miodb_options_set_max_background_ssd_jobs(leveldb_options_t*, int)
-    void miodb_options_set_multi_get_threads(leveldb_options_t*, int)
-    void miodb_options_set_zstd_compression_level(leveldb_options_t*, int)
-
-    void miodb_options_set_wal_padding(leveldb_options_t*, uint8_t)
-    void miodb_options_set_reuse_logs(leveldb_options_t*, uint8_t)
-    void miodb_options_set_statistics(leveldb_options_t*, uint8_t)
-    void miodb_options_set_info_log_level(leveldb_options_t*, int)
-    void miodb_options_set_max_log_file_size(leveldb_options_t*, size_t)
-    void miodb_options_set_keep_log_file_num(leveldb_options_t*, size_t)
-    void miodb_options_set_use_direct_reads(leveldb_options_t*, uint8_t)
-    void miodb_options_set_use_direct_io_for_flush_and_compaction(leveldb_options_t*, uint8_t)
-    void miodb_options_set_multi_get_io_uring(leveldb_options_t*, uint8_t)
+    enum:
+        miodb_option_none
+        miodb_option_switch
+        miodb_option_number
+        miodb_option_word
+    int miodb_option_kind(const char* name)
+    void miodb_options_set(leveldb_options_t*, const char* name, const char* text, char** errptr)

@@ -3,44 +3,6 @@
 # An object that options point to (comparator, filter policy, cache) has to outlive the store, so whoever opened with
 # options keeps them until the store is closed.
 
-ctypedef void (*_SetSize)(leveldb_options_t*, size_t) noexcept nogil
-ctypedef void (*_SetInt)(leveldb_options_t*, int) noexcept nogil
-ctypedef void (*_SetFlag)(leveldb_options_t*, uint8_t) noexcept nogil
-ctypedef void (*_SetPath)(leveldb_options_t*, const char*) noexcept nogil
-
-cdef enum Kind:
-    SIZE
-    INTEGER
-    FLAG
-    PATH
-
-
-# A setter of the C API, and how a Python object becomes its argument.
-@cython.final
-cdef class _Setter:
-    cdef Kind kind
-    cdef void* function
-    cdef dict words
-
-    # None leaves the engine's default.
-    cdef int apply(self, leveldb_options_t* options, str name, object value) except -1:
-        if value is None:
-            return 0
-        if self.kind == SIZE:
-            (<_SetSize>self.function)(options, value)
-        elif self.kind == FLAG:
-            (<_SetFlag>self.function)(options, bool(value))
-        elif self.kind == PATH:
-            (<_SetPath>self.function)(options, _path(value))
-        elif self.words is None:
-            (<_SetInt>self.function)(options, value)
-        elif value not in self.words:
-            raise ValueError(f'{name} must be one of {", ".join(map(repr, self.words))}, not {value!r}')
-        else:
-            (<_SetInt>self.function)(options, self.words[value])
-        return 0
-
-
 cdef bytes _path(object name):
     path = os.fsencode(name)
     if b'\0' in path:
@@ -48,77 +10,37 @@ cdef bytes _path(object name):
     return path
 
 
-cdef _Setter _setter(Kind kind, void* function, dict words=None):
-    cdef _Setter setter = _Setter.__new__(_Setter)
-    setter.kind = kind
-    setter.function = function
-    setter.words = words
-    return setter
+# The text that the C API has for a value. What is not of the kind of the option is Python's own error, as elsewhere.
+cdef bytes _text_of_option(str name, int kind, object value):
+    if kind == miodb_option_switch:
+        return b'true' if value else b'false'
+    if kind == miodb_option_number:
+        return b'%d' % operator.index(value)
+    if kind == miodb_option_word:
+        return str(value).encode()
+    return _path(value)
 
 
-cdef dict _SETTERS = {
-    # LevelDB's.
-    'create_if_missing': _setter(FLAG, <void*>leveldb_options_set_create_if_missing),
-    'error_if_exists': _setter(FLAG, <void*>leveldb_options_set_error_if_exists),
-    'paranoid_checks': _setter(FLAG, <void*>leveldb_options_set_paranoid_checks),
-    'write_buffer_size': _setter(SIZE, <void*>leveldb_options_set_write_buffer_size),
-    'max_open_files': _setter(INTEGER, <void*>leveldb_options_set_max_open_files),
-    'block_size': _setter(SIZE, <void*>leveldb_options_set_block_size),
-    'block_restart_interval': _setter(INTEGER, <void*>leveldb_options_set_block_restart_interval),
-    'max_file_size': _setter(SIZE, <void*>leveldb_options_set_max_file_size),
-    # Of the pool and of compactions.
-    'pool_path': _setter(PATH, <void*>miodb_options_set_pool_path),
-    'pool_size': _setter(SIZE, <void*>miodb_options_set_pool_size),
-    'pool_growth': _setter(SIZE, <void*>miodb_options_set_pool_growth),
-    'persist_mode': _setter(INTEGER, <void*>miodb_options_set_persist_mode,
-                            {'auto': 0, 'pmem': 1, 'emulated': 2, 'file': 3}),
-    'file_access': _setter(INTEGER, <void*>miodb_options_set_file_access,
-                           {'owner': 0, 'group_reads': 1, 'group_writes': 2}),
-    'dram_node': _setter(INTEGER, <void*>miodb_options_set_dram_node),
-    'nvm_node': _setter(INTEGER, <void*>miodb_options_set_nvm_node),
-    'nvm_next_node': _setter(INTEGER, <void*>miodb_options_set_nvm_next_node),
-    'log_mode': _setter(INTEGER, <void*>miodb_options_set_log_mode, {'pmem': 0, 'off': 1, 'file': 2}),
-    'wal_dir': _setter(PATH, <void*>miodb_options_set_wal_dir),
-    'wal_block_size': _setter(SIZE, <void*>miodb_options_set_wal_block_size),
-    'wal_padding': _setter(FLAG, <void*>miodb_options_set_wal_padding),
-    'log_chunk_size': _setter(SIZE, <void*>miodb_options_set_log_chunk_size),
-    'max_immutable_memtables': _setter(INTEGER, <void*>miodb_options_set_max_immutable_memtables),
-    'keep_log_bytes': _setter(SIZE, <void*>miodb_options_set_keep_log_bytes),
-    'num_levels': _setter(INTEGER, <void*>miodb_options_set_num_levels),
-    'level_trigger': _setter(INTEGER, <void*>miodb_options_set_level_trigger),
-    'max_background_merges': _setter(INTEGER, <void*>miodb_options_set_max_background_merges),
-    'partition_size': _setter(SIZE, <void*>miodb_options_set_partition_size),
-    'settle_after_idle_ms': _setter(INTEGER, <void*>miodb_options_set_settle_after_idle_ms),
-    'lazy_copy_limit': _setter(SIZE, <void*>miodb_options_set_lazy_copy_limit),
-    'lifetime_seconds': _setter(SIZE, <void*>miodb_options_set_lifetime_seconds),
-    'space_amplification_percent': _setter(INTEGER, <void*>miodb_options_set_space_amplification_percent),
-    'filter_bits_per_key': _setter(INTEGER, <void*>miodb_options_set_filter_bits_per_key),
-    'reuse_logs': _setter(FLAG, <void*>miodb_options_set_reuse_logs),
-    'statistics': _setter(FLAG, <void*>miodb_options_set_statistics),
-    'info_log_level': _setter(INTEGER, <void*>miodb_options_set_info_log_level,
-                              {'info': 0, 'warning': 1, 'error': 2, 'none': 3}),
-    'max_log_file_size': _setter(SIZE, <void*>miodb_options_set_max_log_file_size),
-    'keep_log_file_num': _setter(SIZE, <void*>miodb_options_set_keep_log_file_num),
-    # Of the SSD tier.
-    'ssd_path': _setter(PATH, <void*>miodb_options_set_ssd_path),
-    'nvm_budget': _setter(SIZE, <void*>miodb_options_set_nvm_budget),
-    'ssd_levels': _setter(INTEGER, <void*>miodb_options_set_ssd_levels),
-    'ssd_level_size': _setter(SIZE, <void*>miodb_options_set_ssd_level_size),
-    'ssd_level_multiplier': _setter(INTEGER, <void*>miodb_options_set_ssd_level_multiplier),
-    'ssd_file_size': _setter(SIZE, <void*>miodb_options_set_ssd_file_size),
-    'max_background_ssd_jobs': _setter(INTEGER, <void*>miodb_options_set_max_background_ssd_jobs),
-    'ssd_rate_limit': _setter(SIZE, <void*>miodb_options_set_ssd_rate_limit),
-    'use_direct_reads': _setter(FLAG, <void*>miodb_options_set_use_direct_reads),
-    'use_direct_io_for_flush_and_compaction':
-        _setter(FLAG, <void*>miodb_options_set_use_direct_io_for_flush_and_compaction),
-    'compaction_readahead_size': _setter(SIZE, <void*>miodb_options_set_compaction_readahead_size),
-    'multi_get_io_uring': _setter(FLAG, <void*>miodb_options_set_multi_get_io_uring),
-    'multi_get_threads': _setter(INTEGER, <void*>miodb_options_set_multi_get_threads),
-    'zstd_compression_level': _setter(INTEGER, <void*>miodb_options_set_zstd_compression_level),
-}
-
-cdef _Setter _SET_COMPRESSION = _setter(INTEGER, <void*>leveldb_options_set_compression,
-                                        {'none': 0, 'snappy': 1, 'zstd': 2})
+# None leaves the engine's default.
+cdef int _set_option(leveldb_options_t* options, str name, object value) except -1:
+    cdef char* error = NULL
+    cdef bytes encoded = name.encode()
+    cdef int kind = miodb_option_kind(encoded)
+    if kind == miodb_option_none:
+        raise TypeError(f'there is no option {name!r}')
+    if value is None:
+        return 0
+    if name == 'write_buffer_size' and value > 0:
+        leveldb_options_set_write_buffer_size(options, value)  # of any size, as in LevelDB
+        return 0
+    cdef bytes text = _text_of_option(name, kind, value)
+    miodb_options_set(options, encoded, text, &error)
+    try:
+        return _check(error)
+    except InvalidArgumentError as wrong:
+        if kind == miodb_option_word:
+            raise ValueError(str(wrong)) from None
+        raise
 
 
 # A comparator in Python. The comparator of the C API holds a reference to it that the garbage collector does not see, so
@@ -193,12 +115,11 @@ cdef class _Options:
         self.set_objects(arguments.pop('lru_cache_size', None), arguments.pop('bloom_filter_bits', None))
         self.set_order(arguments.pop('comparator', None), arguments.pop('comparator_name', None))
         compression = arguments.pop('compression', 'snappy')
-        _SET_COMPRESSION.apply(self.options, 'compression', 'none' if compression is None else compression)
+        _set_option(self.options, 'compression', 'none' if compression is None else compression)
+        # Ranges of the SSD tier's options count if there is one.
+        _set_option(self.options, 'ssd_path', arguments.pop('ssd_path', None))
         for name, value in arguments.items():
-            setter = _SETTERS.get(name)
-            if setter is None:
-                raise TypeError(f'there is no option {name!r}')
-            (<_Setter>setter).apply(self.options, name, value)
+            _set_option(self.options, name, value)
         return 0
 
     cdef int set_objects(self, object cache_bytes, object bits_per_key) except -1:

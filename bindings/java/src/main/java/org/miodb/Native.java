@@ -22,9 +22,7 @@ final class Native {
 
   static native void freeOptions(long options);
 
-  static native boolean setNumber(long options, byte[] name, long value);
-
-  static native boolean setPath(long options, byte[] name, byte[] path);
+  static native void setOption(long options, byte[] name, byte[] text);
 
   static native long newCache(long options, long bytes);
 

@@ -46,32 +46,41 @@ class OptionsTest {
     assertFalse(Files.exists(path) || Files.exists(pool));
   }
 
-  /** Every option of the C API has a setter here, which finds its name in the native library. */
+  /** Every option of the engine has a setter here, whose name and value the native library takes. */
   @Test
   void everyOptionOfTheEngineCanBeSet() throws Exception {
-    String header = Files.readString(Path.of("../../include/miodb/c.h"));
-    Matcher names = Pattern.compile("miodb_options_set_(\\w+)\\(").matcher(header);
+    String document = Files.readString(Path.of("../../docs/options.md"));
+    Matcher names = Pattern.compile("^\\| `(\\w+)` \\|(?:[^|]*\\|){6}$", Pattern.MULTILINE).matcher(document);
     Set<String> wanted = new TreeSet<>();
     while (names.find()) {
       wanted.add(camel(names.group(1)));
     }
-    // These are objects of the engine's, which the binding does not offer: all databases of a JVM share the resources that
-    // the process has anyway.
-    assertTrue(wanted.removeAll(Set.of("mergeOperator", "lifetimePolicy", "compactionFilter", "sharedResources")));
-    assertTrue(wanted.size() > 30);
-    Options options = new Options();
+    assertTrue(wanted.size() > 50);
+    Path path = folder.resolve("db");
     for (Method method : Options.class.getMethods()) {
       if (method.getReturnType() != Options.class || method.getParameterCount() != 1) {
         continue;
       }
       wanted.remove(method.getName());
       Class<?> type = method.getParameterTypes()[0];
-      Object value = type == boolean.class ? true : type == long.class ? (Object) 1L : type == int.class ? (Object) 1
-          : type == Path.class ? Path.of("p") : type.getEnumConstants()[0];
+      Object value = type == boolean.class ? true : type == long.class ? (Object) 256L : type == int.class ? (Object) 1
+          : type == Path.class ? folder.resolve("p") : type == String.class ? "" : type.getEnumConstants()[0];
+      Options options = new Options();
       method.invoke(options, value);
+      try {
+        options.copy().apply().free();
+      } catch (MioDBException wrong) {
+        // 256 is in the range of few.
+        assertEquals(MioDBException.Kind.INVALID_ARGUMENT, wrong.kind());
+        assertTrue(wrong.getMessage().contains("is '256': allowed: "), wrong.getMessage());
+      }
     }
     assertEquals(Set.of(), wanted);
-    options.copy().apply().free();
+    for (String name : new String[] {"no_such_option", "comparator"}) {
+      Options options = new Options().set(name, "1");
+      assertTrue(assertThrows(MioDBException.class, () -> DB.open(path, options)).getMessage().contains("Options::" + name));
+    }
+    assertFalse(Files.exists(path));
   }
 
   private static String camel(String name) {
