@@ -42,7 +42,8 @@ MIODB_C_EXPORT int miodb_minor_version(void);
 
 /* Gives an option the value that the text says: "true" or "false", a decimal number, a word such as "emulated", or a
    path, which is copied. If there is no option of this name, or the value is none that is allowed, *errptr is the
-   error, which names the option, the text and what is allowed, and the options are as they were. */
+   error, which names the option, the text and what is allowed, and the options are as they were. The range of an option
+   that needs the SSD tier is looked at only if ssd_path is set already, and again when a database is opened. */
 MIODB_C_EXPORT void miodb_options_set(struct leveldb_options_t*, const char* name, const char* text, char** errptr);
 
 /* The value of an option in this form, to be freed with leveldb_free. NULL and the error if there is no option of this
@@ -62,45 +63,6 @@ MIODB_C_EXPORT int miodb_option_kind(const char* name);
 /* The names of all options, by a number from 0 on; NULL behind the last. They live as long as the process. */
 MIODB_C_EXPORT const char* miodb_option_name(size_t number);
 
-/* ---- Options of the pool and of compactions. miodb/options.h says what each means, its unit and its range. A value
-   out of range makes leveldb_open fail. ---- */
-
-enum { miodb_persist_auto = 0, miodb_persist_pmem = 1, miodb_persist_emulated = 2, miodb_persist_file = 3 };
-enum { miodb_access_owner = 0, miodb_access_group_reads = 1, miodb_access_group_writes = 2 };
-enum { miodb_log_pmem = 0, miodb_log_off = 1, miodb_log_file = 2 };
-enum { miodb_info_log_info = 0, miodb_info_log_warning = 1, miodb_info_log_error = 2, miodb_info_log_none = 3 };
-
-/* The path is copied. */
-MIODB_C_EXPORT void miodb_options_set_pool_path(struct leveldb_options_t*, const char* path);
-MIODB_C_EXPORT void miodb_options_set_pool_size(struct leveldb_options_t*, uint64_t bytes);
-MIODB_C_EXPORT void miodb_options_set_pool_growth(struct leveldb_options_t*, uint64_t bytes);
-MIODB_C_EXPORT void miodb_options_set_persist_mode(struct leveldb_options_t*, int mode);
-MIODB_C_EXPORT void miodb_options_set_file_access(struct leveldb_options_t*, int access);
-MIODB_C_EXPORT void miodb_options_set_dram_node(struct leveldb_options_t*, int node);
-MIODB_C_EXPORT void miodb_options_set_nvm_node(struct leveldb_options_t*, int node);
-MIODB_C_EXPORT void miodb_options_set_nvm_next_node(struct leveldb_options_t*, int node);
-MIODB_C_EXPORT void miodb_options_set_log_mode(struct leveldb_options_t*, int mode);
-MIODB_C_EXPORT void miodb_options_set_wal_dir(struct leveldb_options_t*, const char* path);
-MIODB_C_EXPORT void miodb_options_set_wal_block_size(struct leveldb_options_t*, size_t bytes);
-MIODB_C_EXPORT void miodb_options_set_wal_padding(struct leveldb_options_t*, uint8_t);
-MIODB_C_EXPORT void miodb_options_set_log_chunk_size(struct leveldb_options_t*, size_t bytes);
-MIODB_C_EXPORT void miodb_options_set_max_immutable_memtables(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_keep_log_bytes(struct leveldb_options_t*, uint64_t bytes);
-MIODB_C_EXPORT void miodb_options_set_num_levels(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_level_trigger(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_max_background_merges(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_partition_size(struct leveldb_options_t*, uint64_t bytes);
-MIODB_C_EXPORT void miodb_options_set_settle_after_idle_ms(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_lifetime_seconds(struct leveldb_options_t*, uint64_t);
-MIODB_C_EXPORT void miodb_options_set_lazy_copy_limit(struct leveldb_options_t*, size_t bytes);
-MIODB_C_EXPORT void miodb_options_set_space_amplification_percent(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_filter_bits_per_key(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_reuse_logs(struct leveldb_options_t*, uint8_t);
-MIODB_C_EXPORT void miodb_options_set_statistics(struct leveldb_options_t*, uint8_t);
-MIODB_C_EXPORT void miodb_options_set_info_log_level(struct leveldb_options_t*, int level);
-MIODB_C_EXPORT void miodb_options_set_max_log_file_size(struct leveldb_options_t*, size_t bytes);
-MIODB_C_EXPORT void miodb_options_set_keep_log_file_num(struct leveldb_options_t*, size_t files);
-
 /* ---- What databases of a process share: threads, memory of memtables, a block cache (miodb/shared_resources.h, which
    says what each option means, its unit and its range). Databases that are given none share one that the process has.
 
@@ -118,25 +80,6 @@ MIODB_C_EXPORT size_t miodb_sharedresources_memory_bytes(const miodb_sharedresou
 
 /* NULL: those that the process has. */
 MIODB_C_EXPORT void miodb_options_set_shared_resources(struct leveldb_options_t*, const miodb_sharedresources_t*);
-
-/* ---- Options of the SSD tier, in the same way. Block size, restarts, compression, filter policy, block cache and open
-   files of its tables are LevelDB's options. ---- */
-
-/* The path is copied. */
-MIODB_C_EXPORT void miodb_options_set_ssd_path(struct leveldb_options_t*, const char* path);
-MIODB_C_EXPORT void miodb_options_set_nvm_budget(struct leveldb_options_t*, uint64_t bytes);
-MIODB_C_EXPORT void miodb_options_set_ssd_levels(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_ssd_level_size(struct leveldb_options_t*, uint64_t bytes);
-MIODB_C_EXPORT void miodb_options_set_ssd_level_multiplier(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_ssd_file_size(struct leveldb_options_t*, uint64_t bytes);
-MIODB_C_EXPORT void miodb_options_set_max_background_ssd_jobs(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_ssd_rate_limit(struct leveldb_options_t*, uint64_t bytes_per_second);
-MIODB_C_EXPORT void miodb_options_set_use_direct_reads(struct leveldb_options_t*, uint8_t);
-MIODB_C_EXPORT void miodb_options_set_use_direct_io_for_flush_and_compaction(struct leveldb_options_t*, uint8_t);
-MIODB_C_EXPORT void miodb_options_set_compaction_readahead_size(struct leveldb_options_t*, size_t bytes);
-MIODB_C_EXPORT void miodb_options_set_multi_get_io_uring(struct leveldb_options_t*, uint8_t);
-MIODB_C_EXPORT void miodb_options_set_multi_get_threads(struct leveldb_options_t*, int);
-MIODB_C_EXPORT void miodb_options_set_zstd_compression_level(struct leveldb_options_t*, int);
 
 /* ---- What iterators read ahead of table files. ---- */
 

@@ -44,7 +44,6 @@ extern "C" {
     RepOf(options).name = static_cast<std::remove_reference_t<decltype(RepOf(options).name)>>(value); \
   }
 #define LEVELDB_OPTION(type, name) SETTER(leveldb_options, leveldb_options_t, type, name)
-#define OPTION(type, name) SETTER(miodb_options, leveldb_options_t, type, name)
 
 // ---- LevelDB's. What a database was opened with is a copy, so options may go then. ----
 
@@ -97,56 +96,6 @@ int miodb_option_kind(const char* name) {
 const char* miodb_option_name(size_t number) {
   return number < miodb::AllOptions().size() ? miodb::AllOptions()[number].name : nullptr;
 }
-
-// ---- MioDB's. ----
-
-OPTION(const char*, pool_path)
-OPTION(uint64_t, pool_size)
-OPTION(uint64_t, pool_growth)
-OPTION(int, persist_mode)
-OPTION(int, file_access)
-
-OPTION(int, dram_node)
-OPTION(int, nvm_node)
-OPTION(int, nvm_next_node)
-
-OPTION(int, log_mode)
-OPTION(const char*, wal_dir)
-OPTION(size_t, wal_block_size)
-OPTION(uint8_t, wal_padding)
-OPTION(size_t, log_chunk_size)
-OPTION(int, max_immutable_memtables)
-OPTION(uint64_t, keep_log_bytes)
-
-OPTION(int, num_levels)
-OPTION(int, level_trigger)
-OPTION(int, max_background_merges)
-OPTION(uint64_t, partition_size)
-OPTION(int, settle_after_idle_ms)
-OPTION(uint64_t, lifetime_seconds)
-OPTION(size_t, lazy_copy_limit)
-OPTION(int, space_amplification_percent)
-OPTION(int, filter_bits_per_key)
-OPTION(uint8_t, reuse_logs)
-OPTION(uint8_t, statistics)
-OPTION(int, info_log_level)
-OPTION(size_t, max_log_file_size)
-OPTION(size_t, keep_log_file_num)
-
-OPTION(const char*, ssd_path)
-OPTION(uint64_t, nvm_budget)
-OPTION(int, ssd_levels)
-OPTION(uint64_t, ssd_level_size)
-OPTION(int, ssd_level_multiplier)
-OPTION(uint64_t, ssd_file_size)
-OPTION(int, max_background_ssd_jobs)
-OPTION(uint64_t, ssd_rate_limit)
-OPTION(uint8_t, use_direct_reads)
-OPTION(uint8_t, use_direct_io_for_flush_and_compaction)
-OPTION(size_t, compaction_readahead_size)
-OPTION(uint8_t, multi_get_io_uring)
-OPTION(int, multi_get_threads)
-OPTION(int, zstd_compression_level)
 
 // ---- What databases share. A handle holds one reference, options and databases have their own. ----
 
@@ -202,7 +151,6 @@ void miodb_readoptions_set_iterate_upper_bound(leveldb_readoptions_t* options, c
   SetBound(key, keylen, &options->upper_key, &options->upper, &RepOf(options).iterate_upper_bound);
 }
 
-#undef OPTION
 #undef LEVELDB_OPTION
 #undef SETTER
 
