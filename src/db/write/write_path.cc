@@ -213,7 +213,7 @@ Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates
 }
 
 Status WritePath::BetweenWrites(const WriteCondition& look) {
-  Writer writer;
+  Writer writer(Writer::Kind::kAsk);
   writer.condition = &look;
   return Submit(&writer);
 }
@@ -369,8 +369,7 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
   return s;
 }
 
-// An empty writer asks for a seal, or for its condition alone. An empty writer forms a group like any other, so the
-// memtable is sealed behind all writes that came before the request.
+// A request to seal forms a group like any write, so the memtable is sealed behind all writes that came before it.
 void WritePath::WriteGroup(Writer* leader, Writer* last) {
   if (lanes_.open()) CloseLanes();
   uint64_t body_bytes = 0, user_bytes = 0;
@@ -380,10 +379,10 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     user_bytes += w->user_bytes;
     sync = sync || w->sync;
     deletes_only = deletes_only && w->deletes_only;
-    seal = seal || (w->count == 0 && w->condition == nullptr);
+    seal = seal || w->kind == Writer::Kind::kSeal;
     if (w == last) break;
   }
-  DCHECK(seal || body_bytes > 0 || leader->condition != nullptr);
+  DCHECK_EQ(leader->kind == Writer::Kind::kAsk, leader->condition != nullptr && body_bytes == 0);
   Status s;
   if (leader->condition != nullptr && !MIODB_MUTATED(kConditionUnasked)) [[unlikely]]
     s = db_.WithMemory(*leader->condition);
@@ -426,7 +425,7 @@ bool WritePath::SealIfAsked() {
     sealed = s.ok();
     return s;
   };
-  Writer writer;
+  Writer writer(Writer::Kind::kAsk);
   writer.condition = &seal;                                  // a group by itself
   if (queue_.TryJoin(&writer)) Lead(&writer).IgnoreError();  // who writes next meets it
   return sealed;
@@ -437,8 +436,8 @@ bool WritePath::SealIfAsked() {
 Status WritePath::RequestFlush() {
   if (tree_->memtable->empty()) return control_->error();
   const DbUnlock unlock(control_);
-  Writer writer;
-  return Submit(&writer);  // an empty write that is asked to seal
+  Writer writer(Writer::Kind::kSeal);
+  return Submit(&writer);
 }
 
 }  // namespace miodb

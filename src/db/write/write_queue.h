@@ -29,10 +29,15 @@ namespace miodb {
 // A condition of a write: the leader asks it while nobody else can write. An error is the result of the write.
 using WriteCondition = std::function<Status()>;
 
-// The updates of a caller: a batch's bytes, or a single put or delete.
+// The updates of a caller: a batch's bytes, or a single put or delete. Or a request, which has no updates.
 struct Writer {
   enum State : int { kWaiting, kAsleep, kLeader, kDone };
+  // kSeal: seals the memtable behind all that was written before. kAsk: asks for the condition between two groups.
+  enum class Kind : uint8_t { kWrite, kSeal, kAsk };
 
+  explicit Writer(Kind a_kind = Kind::kWrite) : kind(a_kind) {}
+
+  const Kind kind;
   Slice batch;  // WriteBatch contents; empty: the single update below
   ValueType type = kTypeValue;
   Slice key;
@@ -52,10 +57,6 @@ struct Writer {
 
 class WriteQueue {
  public:
-  WriteQueue() = default;
-  WriteQueue(const WriteQueue&) = delete;
-  WriteQueue& operator=(const WriteQueue&) = delete;
-
   // Returns true when the writer leads, false when its work has been done by another leader.
   bool Join(Writer* writer) {
     // acq_rel: publishes the writer's fields to the leader; a leader that finds the queue empty sees all that the last
