@@ -15,9 +15,9 @@ file(GLOB_RECURSE bench_common_sources CONFIGURE_DEPENDS "benchmarks/common/*.cc
 add_library(miodb_bench_common STATIC ${bench_common_sources})
 miodb_precompile(miodb_bench_common miodb_precompiled)
 target_include_directories(miodb_bench_common PUBLIC "${PROJECT_SOURCE_DIR}")
-target_link_libraries(miodb_bench_common PUBLIC miodb_static PRIVATE miodb_compiler Threads::Threads)
+target_link_libraries(miodb_bench_common PUBLIC miodb_static ${CMAKE_DL_LIBS} PRIVATE miodb_compiler Threads::Threads)
 
-# Peers and compressors are used when they are there. Each has a definition that the sources ask for.
+# Compressors are used when they are there. Each has a definition that the sources ask for.
 function(miodb_bench_option name header library package)
   miodb_find(${name} ${header} ${library} ${package})
   if(TARGET ${name})
@@ -25,8 +25,6 @@ function(miodb_bench_option name header library package)
     target_link_libraries(miodb_bench_common PUBLIC ${name})
   endif()
 endfunction()
-miodb_bench_option(LEVELDB leveldb/db.h leveldb libleveldb-dev)
-miodb_bench_option(ROCKSDB rocksdb/db.h rocksdb librocksdb-dev)
 miodb_bench_option(SNAPPY snappy.h snappy libsnappy-dev)
 miodb_bench_option(ZSTD zstd.h zstd libzstd-dev)
 
@@ -88,8 +86,8 @@ miodb_add_program(tutorial examples/tutorial.cc)
 # loads when it is asked to.
 
 file(GLOB_RECURSE miodb_tool_sources CONFIGURE_DEPENDS "tools/miodb/*.cc" "tools/inspect/*.cc")
-set(miodb_tool_shared clock/ticks.cc engine_config.cc figures/histogram.cc figures/progress.cc flags.cc interrupt.cc
-    miodb_options.cc)
+set(miodb_tool_shared clock/ticks.cc engine_config.cc engines/c_api.cc figures/histogram.cc figures/progress.cc flags.cc
+    interrupt.cc library.cc miodb_options.cc peer_flags.cc)
 list(TRANSFORM miodb_tool_shared PREPEND "benchmarks/common/")
 list(REMOVE_ITEM miodb_tool_sources "${PROJECT_SOURCE_DIR}/tools/miodb/miodb.cc")
 add_library(miodb_tool STATIC ${miodb_tool_sources} ${miodb_tool_shared})

@@ -16,18 +16,19 @@ using Factory = std::unique_ptr<Engine> (*)(const EngineConfig& config, std::str
 
 constexpr std::pair<const char*, Factory> kEngines[] = {
     {"miodb", NewMioDbEngine},
-#ifdef MIODB_WITH_LEVELDB
     {"leveldb", NewLevelDbEngine},
-#endif
-#ifdef MIODB_WITH_ROCKSDB
     {"rocksdb", NewRocksDbEngine},
-#endif
 };
 
 }  // namespace
 
 Code Session::Merge(std::string_view, std::string_view) {
   error_ = "this store has no merges";
+  return Code::kError;
+}
+
+Code Session::BatchWriteTwice() {
+  error_ = "this store writes no batch twice";
   return Code::kError;
 }
 
@@ -49,7 +50,7 @@ std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error
   for (const auto& [name, factory] : kEngines) {
     if (config.engine == name) return factory(config, error);
   }
-  *error = "this program was built without engine '" + config.engine + "'";
+  *error = "there is no engine '" + config.engine + "'";
   return nullptr;
 }
 
@@ -58,7 +59,8 @@ std::string EngineVersions() {
   std::string text;
   std::string ignored;
   for (const auto& [name, factory] : kEngines) {
-    text += (text.empty() ? "" : ", ") + std::string(name) + " " + factory(plain, &ignored)->Version();
+    const std::unique_ptr<Engine> engine = factory(plain, &ignored);
+    if (engine != nullptr) text += (text.empty() ? "" : ", ") + std::string(name) + " " + engine->Version();
   }
   return text;
 }

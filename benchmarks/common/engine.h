@@ -21,19 +21,11 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/common/outcome.h"
+
 namespace miodb::bench {
 
 struct EngineConfig;
-
-enum class Code { kOk, kNotFound, kError };
-
-struct Outcome {
-  Code code = Code::kOk;
-  std::string message;
-
-  bool ok() const { return code == Code::kOk; }
-  static Outcome Error(std::string message) { return Outcome{Code::kError, std::move(message)}; }
-};
 
 // A record under a cursor. Valid until the cursor moves.
 struct Entry {
@@ -96,6 +88,12 @@ class Session {
   // False: the store cannot.
   virtual bool BatchMerge(std::string_view, std::string_view) { return false; }
   virtual Code BatchWrite() = 0;
+  // The same, and the same batch once more; the default is an error.
+  virtual Code BatchWriteTwice();
+
+  // From now on gets and new cursors see the state of this moment, until EndSnapshot. False: the store cannot.
+  virtual bool BeginSnapshot() { return false; }
+  virtual void EndSnapshot() {}
 
   virtual std::unique_ptr<Cursor> NewCursor() = 0;
 
@@ -116,6 +114,8 @@ class Engine {
 
   virtual std::string Name() const = 0;     // As people write it: "RocksDB".
   virtual std::string Version() const = 0;  // "7.8.3"
+  // The file of the shared library; empty: the store is part of this program.
+  virtual std::string LibraryPath() const { return ""; }
 
   // Opens the store at EngineConfig::db; whether it may be made there says EngineConfig::create_if_missing. REQUIRES:
   // closed.
@@ -151,11 +151,11 @@ class Engine {
   virtual uint64_t Comparisons() const { return 0; }
 };
 
-// The engine that EngineConfig::engine names, not yet open. nullptr with *error set if this program was built without
-// it or if it cannot do what the configuration asks for. The config outlives the engine.
+// The engine that EngineConfig::engine names, not yet open. nullptr with *error set if its library is not there or if
+// it cannot do what the configuration asks for. The config outlives the engine.
 std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error);
 
-// "miodb 1.0, leveldb 1.23": every engine of this program with its version.
+// "miodb 1.0, leveldb 1.23": every engine whose library is there, with its version.
 std::string EngineVersions();
 
 // Each file in engines/ has such a function; only NewEngine calls them.

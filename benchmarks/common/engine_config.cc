@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
+constexpr const char* kEverySection = "Every engine";
+
 constexpr const char* kLogFileSection = "Log files (rocksdb, miodb with log_mode=file)";
 
 constexpr const char* kTableFileSection = "Table files (rocksdb, miodb with ssd_path)";
@@ -67,8 +69,10 @@ void RegisterOptions(FlagSet* f, OptionHeading heading, Options* options) {
 }
 
 void RegisterCommon(FlagSet* f, EngineConfig* c) {
-  f->Section("Every engine");
+  f->Section(kEverySection);
   RegisterOptions(f, OptionHeading::kEveryEngine, &c->options);
+  f->Text("library", &c->library, "file of the peer's shared library; empty: peers/ beside the program, the system's");
+  f->Text("preset", &c->peer.preset, "settings that the peer's project names: " + PeerPresetNames());
   f->Bool("sync", &c->sync, "sync each write");
   f->Bool("disable_wal", &c->disable_wal, "no log (miodb: log_mode off; leveldb cannot)");
   f->Bool("verify_checksum", &c->verify_checksum, "verify checksums on reads; off for all engines, unlike RocksDB's");
@@ -106,22 +110,7 @@ void RegisterPeers(FlagSet* f, EngineConfig* c) {
   RegisterOptions(f, OptionHeading::kLevelDb, &c->options);
 
   f->Section(kRocksDbSection);
-  f->Int("max_background_jobs", &c->max_background_jobs, 1, 1024, "flushes and compactions at once");
-  f->Int("subcompactions", &c->subcompactions, 1, 1024, "threads of one compaction");
-  f->Int("max_write_buffer_number", &c->max_write_buffer_number, 1, 1024, "memtables");
-  f->Int("min_write_buffer_number_to_merge", &c->min_write_buffer_number_to_merge, 1, 1024, "memtables per flush");
-  f->Int("level0_file_num_compaction_trigger", &c->level0_file_num_compaction_trigger, 1, kMaxInt, "L0 files");
-  f->Int("level0_slowdown_writes_trigger", &c->level0_slowdown_writes_trigger, 1, kMaxInt, "L0 files");
-  f->Int("level0_stop_writes_trigger", &c->level0_stop_writes_trigger, 1, kMaxInt, "L0 files");
-  f->Int("target_file_size_base", &c->target_file_size_base, 1 << 16, kMax, "bytes of a table file");
-  f->Int("max_bytes_for_level_base", &c->max_bytes_for_level_base, 1 << 16, kMax, "bytes of L1");
-  f->Bool("level_compaction_dynamic_level_bytes", &c->level_compaction_dynamic_level_bytes,
-          "sizes from the last level");
-  f->Bool("disable_auto_compactions", &c->disable_auto_compactions, "no compaction but the manual one");
-  f->Bool("enable_pipelined_write", &c->enable_pipelined_write, "log and memtable as two stages");
-  f->Bool("mmap_read", &c->mmap_read, "map tables for reading");
-  f->Bool("mmap_write", &c->mmap_write, "map files for writing");
-  f->Int("bytes_per_sync", &c->bytes_per_sync, 0, kMax, "background range sync of tables; 0: off");
+  RegisterRocksDbFlags(f, &c->peer);
 }
 
 // Knows more spellings of compression types: RocksDB's, YCSB-cpp's, and those of a switch.
@@ -134,11 +123,34 @@ std::string PlainCompressionName(std::string name) {
   return name;
 }
 
+// Puts the values of a preset into the fields that it is about. Returns what is wrong with its name, or nothing.
+std::string UsePreset(EngineConfig* config) {
+  const std::string& name = config->peer.preset;
+  if (name.empty()) return "";
+  const PeerPreset* const preset = FindPeerPreset(config->engine, name);
+  if (preset == nullptr) {
+    return "Invalid flag '--preset=" + name + "': not of " + config->engine + "; there are " + PeerPresetNames();
+  }
+  constexpr std::string_view kFileSize = "max_file_size=";
+  if (std::string_view(preset->options).starts_with(kFileSize)) {
+    config->options.max_file_size = std::strtoull(preset->options + kFileSize.size(), nullptr, 10);
+    config->peer.given.emplace_back("max_file_size");
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string EngineConfig::Compression() const {
   if (compression_type != "none") return compression_type;
   return compression ? "snappy" : "none";
+}
+
+bool EngineConfig::GivenOption(const std::string& option) const {
+  for (const auto& [name, flag] : kFlagNames) {
+    if (option == name) return Given(flag);
+  }
+  return Given(option);
 }
 
 bool EngineConfig::operator==(const EngineConfig& other) const {
@@ -168,7 +180,11 @@ std::string OneOf(const std::string& name, const std::string& value, std::initia
 }
 
 std::string FinishEngineConfig(const FlagSet& flags, EngineConfig* config) {
+  for (const char* section : {kEverySection, kLogFileSection, kTableFileSection, kLevelDbSection, kRocksDbSection}) {
+    for (const std::string& name : flags.SetInSection(section)) config->peer.given.push_back(name);
+  }
   config->table_flags = flags.SetInSection(kTableFileSection);
+  if (const std::string problem = UsePreset(config); !problem.empty()) return problem;
   config->compression_type = PlainCompressionName(config->compression_type);
   const std::string problem =
       OneOf("compression_type", config->compression_type, {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"});

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "benchmarks/common/flags.h"
+#include "benchmarks/common/peer_flags.h"
 #include "miodb/options.h"
 
 namespace miodb::bench {
@@ -48,22 +49,9 @@ struct EngineConfig {
   // ---- MioDB -------------------------------------------------------------------------------------------------------
   uint64_t keys_per_datatable = 2097152;
 
-  // ---- RocksDB -----------------------------------------------------------------------------------------------------
-  int max_background_jobs = 2;
-  uint32_t subcompactions = 1;
-  int max_write_buffer_number = 2;
-  int min_write_buffer_number_to_merge = 1;
-  int level0_file_num_compaction_trigger = 4;
-  int level0_slowdown_writes_trigger = 20;
-  int level0_stop_writes_trigger = 36;
-  uint64_t target_file_size_base = 64 << 20;
-  uint64_t max_bytes_for_level_base = 256 << 20;
-  bool level_compaction_dynamic_level_bytes = true;
-  bool disable_auto_compactions = false;
-  bool enable_pipelined_write = false;
-  bool mmap_read = false;
-  bool mmap_write = false;
-  uint64_t bytes_per_sync = 0;
+  // ---- Peers -------------------------------------------------------------------------------------------------------
+  std::string library;  // file of the engine's shared library; empty: the one that is installed
+  PeerSettings peer;
 
   // ---- Derived -----------------------------------------------------------------------------------------------------
   // "none" or the algorithm asked for by compression_type or compression.
@@ -72,6 +60,11 @@ struct EngineConfig {
   // The flags of table files that are given: without them an engine has its own defaults, which may not be those of
   // options. By FinishEngineConfig.
   std::vector<std::string> table_flags;
+
+  // Whether a flag of the peers, or of all engines, was on the command line.
+  bool Given(const std::string& flag) const { return peer.Given(flag); }
+  // The same by the name of an option of MioDB, of which the flag may have another name.
+  bool GivenOption(const std::string& option) const;
 
   // Whether both are the same engine, at the same place, with the same values of all flags.
   bool operator==(const EngineConfig& other) const;

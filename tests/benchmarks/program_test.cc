@@ -206,6 +206,39 @@ TEST_F(ProgramTest, ADatabaseThatIsNotThereIsNeitherMadeNorMeasured) {
   EXPECT_FALSE(std::filesystem::exists(Path("typo")));
 }
 
+TEST_F(ProgramTest, APeerIsWhatItsLibrarySays) {
+  const std::string words = " --num=100 --db=" + Path("db") + " --benchmarks=fillseq --engine=";
+  for (const std::string engine : {"leveldb", "rocksdb"}) {
+    EXPECT_EQ(Run(kProgram + words + engine + " --library=/nonexistent.so"), 1);
+    EXPECT_NE(err_.find("--library=PATH"), std::string::npos) << err_;
+    EXPECT_EQ(Run(kProgram + words + engine + " --library=libm.so.6"), 1);
+    EXPECT_NE(err_.find("has no function " + engine + "_"), std::string::npos) << err_;
+  }
+  EXPECT_EQ(Run(kProgram + words + "rocksdb --rocksdb_options=no_such_option=1"), 1);
+  EXPECT_NE(err_.find("no_such_option"), std::string::npos) << err_;
+  EXPECT_EQ(Run(kProgram + words + "leveldb --reuse_logs"), 1);
+  EXPECT_NE(err_.find("reuse_logs"), std::string::npos) << err_;
+  EXPECT_FALSE(std::filesystem::exists(Path("db")));
+  for (const std::string preset : {"plain", "blob", "universal", "unordered"}) {
+    EXPECT_EQ(Run(kProgram + words + "rocksdb --benchmarks=fillseq,flush,readseq --preset=" + preset), 0) << err_;
+  }
+  // A file of options as RocksDB itself writes it, with a flag over it.
+  std::string written;
+  for (const auto& file : std::filesystem::directory_iterator(Path("db"))) {
+    if (file.path().filename().string().starts_with("OPTIONS-")) written = file.path().string();
+  }
+  ASSERT_NE(written, "");
+  std::filesystem::copy_file(written, Path("options"));
+  const std::string by_file = "rocksdb --rocksdb_options_file=" + Path("options") + " --write_buffer_size=33333333";
+  ASSERT_EQ(Run(kProgram + words + by_file), 0) << err_;
+  bool is_found = false;
+  for (const auto& file : std::filesystem::directory_iterator(Path("db"))) {
+    const std::string text = test::FileContents(file.path().string());
+    is_found = is_found || text.find("\n  write_buffer_size=33333333\n") != std::string::npos;
+  }
+  EXPECT_TRUE(is_found);
+}
+
 // Starts the program on a database that takes long to settle and sends it a signal while it waits.
 TEST_F(ProgramTest, CtrlCEndsAWaitEarly) {
   for (const std::string wait : {"wait", "compact"}) {

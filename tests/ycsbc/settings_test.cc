@@ -85,9 +85,9 @@ TEST(SettingsTest, EngineOptionsMayCarryTheNameOfTheirEngine) {
   EXPECT_EQ(s.engine.engine, "miodb");
   EXPECT_EQ(s.engine.options.write_buffer_size, 1048576u);
   EXPECT_EQ(s.engine.options.pool_size, 123456789u);
-  EXPECT_FALSE(s.engine.mmap_read);  // Meant for another engine.
+  EXPECT_FALSE(s.engine.Given("mmap_read"));  // Meant for another engine.
   EXPECT_EQ(s.engine.db, "/tmp/x");
-  EXPECT_TRUE(ReadSettings({{"db", "rocksdb"}, {"rocksdb.mmap_read", "true"}}).engine.mmap_read);
+  EXPECT_TRUE(ReadSettings({{"db", "rocksdb"}, {"rocksdb.mmap_read", "true"}}).engine.Given("mmap_read"));
   EXPECT_EQ(Problem({{"db", "miodb"}, {"miodb.pool_sise", "1"}}), "unknown property 'miodb.pool_sise'; see --help");
 }
 
@@ -128,15 +128,14 @@ TEST(SettingsTest, PropertyFilesOfYcsbCppAreUnderstood) {
                                          {"rocksdb.target_file_size_base", "1048576"},
                                          {"rocksdb.target_file_size_multiplier", "1"},
                                          {"rocksdb.use_direct_io_for_flush_compaction", "true"}});
-  EXPECT_TRUE(rocksdb.engine.mmap_read);
-  EXPECT_FALSE(rocksdb.engine.mmap_write);
+  EXPECT_EQ(rocksdb.engine.peer.RocksDbText(),
+            "target_file_size_base=1048576;allow_mmap_reads=true;allow_mmap_writes=false;");
+  EXPECT_EQ(rocksdb.engine.peer.rocksdb_options_file, "options.ini");
+  EXPECT_EQ(rocksdb.engine.peer.rocksdb_options, "format=row;target_file_size_multiplier=1;");
   EXPECT_EQ(rocksdb.engine.Compression(), "none");
   EXPECT_EQ(rocksdb.engine.bloom_bits, -1);
-  EXPECT_EQ(rocksdb.engine.target_file_size_base, 1048576u);
   EXPECT_TRUE(rocksdb.engine.options.use_direct_io_for_flush_and_compaction);
-  EXPECT_EQ(rocksdb.notes,
-            (std::vector<std::string>{"no effect: property rocksdb.format", "no effect: property rocksdb.optionsfile",
-                                      "no effect: property rocksdb.target_file_size_multiplier"}));
+  EXPECT_TRUE(rocksdb.notes.empty());
   EXPECT_EQ(ReadSettings({{"db", "leveldb"}, {"leveldb.compression", "true"}}).engine.Compression(), "snappy");
   EXPECT_EQ(ReadSettings({{"db", "leveldb"}, {"leveldb.compression", "false"}}).engine.Compression(), "none");
   EXPECT_EQ(Problem({{"db", "rocksdb"}, {"rocksdb.compression", "zip"}}),

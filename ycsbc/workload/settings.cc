@@ -141,6 +141,7 @@ constexpr std::pair<const char*, const char*> kPeerNames[] = {
     {"max_open_files", "open_files"},
     {"allow_mmap_reads", "mmap_read"},
     {"allow_mmap_writes", "mmap_write"},
+    {"optionsfile", "rocksdb_options_file"},
     {"use_direct_io_for_flush_compaction", "use_direct_io_for_flush_and_compaction"},
 };
 
@@ -221,8 +222,13 @@ std::string Assign(const std::string& name, const std::string& value, const std:
   if (engine != db) return "";  // One file may hold options for all engines.
   const std::string ours = NameHere(option);
   if (!flags->Knows(ours)) {
-    if (engine == "miodb") return "unknown property '" + name + "'; see --help";
-    return option == "format" && value == "single" ? "" : no_effect();
+    if (option == "format" && value == "single") return "";
+    // RocksDB's own parser judges what it knows.
+    if (engine == "rocksdb") {
+      s->engine.peer.rocksdb_options += option + "=" + value + ";";
+      return "";
+    }
+    return "unknown property '" + name + "'; see --help";
   }
   const std::string problem = flags->Set(ours, value);
   return problem.empty() ? "" : Wrong(name, value, problem);

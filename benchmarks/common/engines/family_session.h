@@ -8,24 +8,16 @@
 #ifndef MIODB_BENCHMARKS_COMMON_ENGINES_FAMILY_SESSION_H_
 #define MIODB_BENCHMARKS_COMMON_ENGINES_FAMILY_SESSION_H_
 
-#include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "benchmarks/common/engines/family_name.h"
 #include "benchmarks/common/engines/session.h"
 
 namespace miodb::bench {
-
-// The name of a family in RocksDB's db_bench.
-inline std::string FamilyName(int64_t number) {
-  char name[64];
-  std::snprintf(name, sizeof(name), "column_family_name_%06lld", static_cast<long long>(number));
-  return number == 0 ? "default" : name;
-}
 
 template <class Traits, class Family>
 class FamilySession final : public StoreSession<Traits> {
@@ -74,12 +66,7 @@ class FamilySession final : public StoreSession<Traits> {
   }
 
  private:
-  // The number is where the generator of keys puts it: the highest byte first, in the first eight bytes.
-  Family* Of(std::string_view key) const {
-    uint64_t number = 0;
-    for (const char byte : key.substr(0, sizeof(number))) number = number << 8 | static_cast<unsigned char>(byte);
-    return families_[number % families_.size()];
-  }
+  Family* Of(std::string_view key) const { return FamilyOf(families_, key); }
 
   const std::vector<Family*> families_;
   std::string result_;

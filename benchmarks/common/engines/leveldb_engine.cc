@@ -1,23 +1,11 @@
-// LevelDB through its public headers. LevelDB always logs, has no switch for the number of levels, and no call that
-// flushes or waits; the comments below describe the substitutes.
-
-#ifdef MIODB_WITH_LEVELDB
-
-#include <leveldb/cache.h>
-#include <leveldb/comparator.h>
-#include <leveldb/db.h>
-#include <leveldb/filter_policy.h>
-#include <leveldb/options.h>
-#include <leveldb/write_batch.h>
+// LevelDB, and what has its C functions, through them. LevelDB always logs, has no switch for the number of levels, and
+// no call that flushes or waits; the comments below describe the substitutes.
 
 #include <chrono>
 #include <ctime>
 #include <thread>
 
-#include "benchmarks/common/engine.h"
-#include "benchmarks/common/engine_config.h"
-#include "benchmarks/common/engines/counting_comparator.h"
-#include "benchmarks/common/engines/session.h"
+#include "benchmarks/common/engines/c_session.h"
 #include "benchmarks/common/interrupt.h"
 
 namespace miodb::bench {
@@ -27,71 +15,93 @@ namespace {
 constexpr int kLevels = 7;  // Fixed when LevelDB is compiled.
 constexpr size_t kDefaultCacheBytes = 8 << 20;
 
-struct Traits {
-  using DB = leveldb::DB;
-  using Slice = leveldb::Slice;
-  using Iterator = leveldb::Iterator;
-  using WriteBatch = leveldb::WriteBatch;
-  using ReadOptions = leveldb::ReadOptions;
-  using WriteOptions = leveldb::WriteOptions;
-
-  static std::string Message(const leveldb::Status& status) { return status.ToString(); }
-  static leveldb::Status Get(DB* db, const ReadOptions& options, const Slice& key, std::string* value) {
-    return db->Get(options, key, value);
-  }
-};
-
-using BytewiseCounter = CountingComparator<leveldb::Comparator, leveldb::Slice>;
-
 double ProcessCpuSeconds() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
+class LevelDbSession final : public CSession {
+ public:
+  LevelDbSession(const CApi& api, void* db, const EngineConfig& config, const SessionOptions& options)
+      : CSession(api, db, config, options) {}
+
+  Code Put(std::string_view key, std::string_view value) override {
+    char* error = nullptr;
+    api_.put_(db_, write_options_, key.data(), key.size(), value.data(), value.size(), &error);
+    return Finish(error);
+  }
+  Code Delete(std::string_view key) override {
+    char* error = nullptr;
+    api_.delete_(db_, write_options_, key.data(), key.size(), &error);
+    return Finish(error);
+  }
+  Code Get(std::string_view key, std::string_view* value) override {
+    char* error = nullptr;
+    size_t size = 0;
+    char* const found = api_.get_(db_, read_options_, key.data(), key.size(), &size, &error);
+    return Found(found, size, error, value);
+  }
+  void BatchPut(std::string_view key, std::string_view value) override {
+    api_.writebatch_put_(batch_, key.data(), key.size(), value.data(), value.size());
+  }
+  void BatchDelete(std::string_view key) override { api_.writebatch_delete_(batch_, key.data(), key.size()); }
+  std::unique_ptr<Cursor> NewCursor() override {
+    return std::make_unique<CCursor>(api_, api_.create_iterator_(db_, read_options_));
+  }
+};
+
 class LevelDbEngine final : public Engine {
  public:
-  explicit LevelDbEngine(const EngineConfig& config)
-      : config_(config),
-        counter_(leveldb::BytewiseComparator()),
-        cache_(
-            leveldb::NewLRUCache(config.cache_size < 0 ? kDefaultCacheBytes : static_cast<size_t>(config.cache_size))),
-        filter_(config.bloom_bits > 0 ? leveldb::NewBloomFilterPolicy(static_cast<int>(config.bloom_bits)) : nullptr) {}
+  explicit LevelDbEngine(const EngineConfig& config) : config_(config) {}
 
-  ~LevelDbEngine() override { Close(); }
+  ~LevelDbEngine() override {
+    Close();
+    if (options_ != nullptr) api_.options_destroy_(options_);
+    if (cache_ != nullptr) api_.cache_destroy_(cache_);
+    if (filter_ != nullptr) api_.filterpolicy_destroy_(filter_);
+  }
+
+  Outcome Load() {
+    const Outcome loaded = CApi::Load(CApi::Kind::kLevelDb, config_.library, &api_);
+    return loaded.ok() ? MakeOptions() : Outcome::Error(api_.Problem(loaded));
+  }
 
   std::string Name() const override { return "LevelDB"; }
   std::string Version() const override {
-    return std::to_string(leveldb::kMajorVersion) + "." + std::to_string(leveldb::kMinorVersion);
+    if (api_.major_version_ == nullptr || api_.minor_version_ == nullptr) return "of unknown version";
+    return std::to_string(api_.major_version_()) + "." + std::to_string(api_.minor_version_());
   }
+  std::string LibraryPath() const override { return api_.library.path(); }
 
   Outcome Open() override {
-    leveldb::DB* db = nullptr;
-    const leveldb::Status status = leveldb::DB::Open(MakeOptions(), config_.db, &db);
-    db_.reset(db);
-    return ToOutcome(status);
+    char* error = nullptr;
+    db_ = api_.open_(options_, config_.db.c_str(), &error);
+    return api_.Take(error);
   }
-  void Close() override { db_.reset(); }
-  Outcome Destroy() override { return ToOutcome(leveldb::DestroyDB(config_.db, MakeOptions())); }
+  void Close() override {
+    if (db_ != nullptr) api_.close_(db_);
+    db_ = nullptr;
+  }
+  Outcome Destroy() override {
+    char* error = nullptr;
+    api_.destroy_db_(options_, config_.db.c_str(), &error);
+    return api_.Take(error);
+  }
 
   std::unique_ptr<Session> NewSession(const SessionOptions& options) override {
-    leveldb::WriteOptions write_options;
-    write_options.sync = options.sync;
-    leveldb::ReadOptions read_options;
-    read_options.verify_checksums = config_.verify_checksum;
-    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
+    return std::make_unique<LevelDbSession>(api_, db_, config_, options);
   }
 
   // A manual compaction first flushes the memtable and then touches only tables that overlap its range; a range
   // behind all keys leaves nothing but the flush.
   Outcome Flush() override {
     const std::string behind(64, '\xff');
-    const leveldb::Slice key(behind);
-    db_->CompactRange(&key, &key);
+    api_.compact_range_(db_, behind.data(), behind.size(), behind.data(), behind.size());
     return {};
   }
   Outcome CompactAll() override {
-    db_->CompactRange(nullptr, nullptr);
+    api_.compact_range_(db_, nullptr, 0, nullptr, 0);
     return {};
   }
 
@@ -106,7 +116,7 @@ class LevelDbEngine final : public Engine {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       const double cpu = ProcessCpuSeconds() - cpu_before;
       std::string now;
-      db_->GetProperty("leveldb.sstables", &now);
+      api_.Property(db_, "leveldb.sstables", &now);
       quiet = now == last && cpu < 0.002 ? quiet + 1 : 0;
       last = now;
     }
@@ -114,61 +124,70 @@ class LevelDbEngine final : public Engine {
   }
 
   bool Describe(Text which, std::string* text) override {
-    if (which == Text::kSstables) return db_->GetProperty("leveldb.sstables", text);
-    if (which == Text::kMemory) return DescribeMemory(db_.get(), text);
-    if (!db_->GetProperty("leveldb.stats", text)) return false;
+    if (which == Text::kSstables) return api_.Property(db_, "leveldb.sstables", text);
+    if (which == Text::kMemory) {
+      if (!api_.Property(db_, "leveldb.approximate-memory-usage", text)) return false;
+      *text = "memory bytes: " + *text + "\n";
+      return true;
+    }
+    if (!api_.Property(db_, "leveldb.stats", text)) return false;
     if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, kLevels);
     return true;
   }
 
-  uint64_t Comparisons() const override { return counter_.calls(); }
+  uint64_t Comparisons() const override { return order_.calls(); }
 
  private:
-  static Outcome ToOutcome(const leveldb::Status& status) {
-    return status.ok() ? Outcome{} : Outcome::Error(Traits::Message(status));
-  }
-
-  leveldb::Options MakeOptions() const {
-    leveldb::Options options;
-    options.create_if_missing = config_.create_if_missing;
-    options.block_cache = cache_.get();
-    options.filter_policy = filter_.get();
-    options.write_buffer_size = config_.options.write_buffer_size;
-    options.max_file_size = config_.options.max_file_size;
-    options.block_size = config_.options.block_size;
-    options.block_restart_interval = config_.options.block_restart_interval;
-    if (config_.open_files >= 0) options.max_open_files = static_cast<int>(config_.open_files);
-    options.reuse_logs = config_.options.reuse_logs;
-    options.compression = config_.Compression() == "snappy" ? leveldb::kSnappyCompression : leveldb::kNoCompression;
-    if (config_.comparisons) options.comparator = &counter_;
-    return options;
+  Outcome MakeOptions() {
+    const Options& shared = config_.options;
+    options_ = api_.options_create_();
+    api_.options_set_create_if_missing_(options_, config_.create_if_missing ? 1 : 0);
+    api_.options_set_write_buffer_size_(options_, shared.write_buffer_size);
+    api_.options_set_block_size_(options_, shared.block_size);
+    if (api_.options_set_block_restart_interval_ != nullptr) {
+      api_.options_set_block_restart_interval_(options_, shared.block_restart_interval);
+    }
+    if (config_.open_files >= 0) api_.options_set_max_open_files_(options_, static_cast<int>(config_.open_files));
+    api_.options_set_compression_(options_, config_.Compression() == "snappy" ? 1 : 0);
+    cache_ =
+        api_.cache_create_lru_(config_.cache_size < 0 ? kDefaultCacheBytes : static_cast<size_t>(config_.cache_size));
+    api_.options_set_cache_(options_, cache_);
+    if (config_.bloom_bits > 0) {
+      filter_ = api_.filterpolicy_create_bloom_(static_cast<int>(config_.bloom_bits));
+      api_.options_set_filter_policy_(options_, filter_);
+    }
+    if (config_.comparisons) order_.Use(api_, options_);
+    if (api_.options_set_max_file_size_ != nullptr) {
+      api_.options_set_max_file_size_(options_, shared.max_file_size);
+    } else if (config_.Given("max_file_size")) {
+      return Outcome::Error(api_.library.path() + " has no option max_file_size");
+    }
+    return {};
   }
 
   const EngineConfig& config_;
-  BytewiseCounter counter_;
-  std::unique_ptr<leveldb::Cache> cache_;
-  std::unique_ptr<const leveldb::FilterPolicy> filter_;
-  std::unique_ptr<leveldb::DB> db_;
+  CApi api_;
+  CountedOrder order_;
+  void* options_ = nullptr;
+  void* cache_ = nullptr;
+  void* filter_ = nullptr;
+  void* db_ = nullptr;
 };
 
 }  // namespace
 
 std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error) {
-  if (config.disable_wal) {
-    *error = "leveldb cannot run without its log (--disable_wal)";
-    return nullptr;
-  }
-  if (config.num_column_families > 1) {
-    *error = "leveldb has no column families (--num_column_families)";
-    return nullptr;
-  }
+  *error = "";
+  if (config.disable_wal) *error = "leveldb cannot run without its log (--disable_wal)";
+  if (config.num_column_families > 1) *error = "leveldb has no column families (--num_column_families)";
   if (config.Compression() != "none" && config.Compression() != "snappy") {
     *error = "leveldb has no compression type '" + config.Compression() + "'";
-    return nullptr;
   }
-  return std::make_unique<LevelDbEngine>(config);
+  if (config.Given("reuse_logs")) *error = "leveldb's C functions cannot set reuse_logs (--reuse_logs)";
+  if (!error->empty()) return nullptr;
+  auto engine = std::make_unique<LevelDbEngine>(config);
+  *error = engine->Load().message;
+  return error->empty() ? std::move(engine) : nullptr;
 }
 
 }  // namespace miodb::bench
-
-#endif  // MIODB_WITH_LEVELDB

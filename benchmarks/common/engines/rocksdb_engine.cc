@@ -1,29 +1,21 @@
-// RocksDB through its public headers. RocksDB's defaults stay except where its tuning guide recommends otherwise for
-// this kind of load or where all engines get the same figure (memtable, cache, filter, block size, no compression).
+// RocksDB, and what has its C functions, through them. RocksDB's defaults stay except where its tuning guide recommends
+// otherwise for this kind of load or where all engines get the same figure (memtable, cache, filter, block size, no
+// compression). All options go through RocksDB's own parser, so that each version judges what it has.
 
-#ifdef MIODB_WITH_ROCKSDB
+#include <stdlib.h>
+#include <unistd.h>
 
-#include <rocksdb/cache.h>
-#include <rocksdb/comparator.h>
-#include <rocksdb/convenience.h>
-#include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
-#include <rocksdb/merge_operator.h>
-#include <rocksdb/options.h>
-#include <rocksdb/table.h>
-#include <rocksdb/version.h>
-#include <rocksdb/write_batch.h>
-
-#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <thread>
+#include <vector>
 
-#include "benchmarks/common/engine.h"
-#include "benchmarks/common/engine_config.h"
-#include "benchmarks/common/engines/counting_comparator.h"
-#include "benchmarks/common/engines/family_session.h"
-#include "benchmarks/common/engines/session.h"
+#include "benchmarks/common/engines/c_session.h"
+#include "benchmarks/common/engines/family_name.h"
 #include "benchmarks/common/interrupt.h"
+#include "miodb/option_table.h"
 
 namespace miodb::bench {
 
@@ -31,136 +23,195 @@ namespace {
 
 constexpr int64_t kDefaultCacheBytes = 8 << 20;
 
-struct Traits {
-  using DB = rocksdb::DB;
-  using Slice = rocksdb::Slice;
-  using Iterator = rocksdb::Iterator;
-  using WriteBatch = rocksdb::WriteBatch;
-  using ReadOptions = rocksdb::ReadOptions;
-  using WriteOptions = rocksdb::WriteOptions;
+class RocksDbSession final : public CSession {
+ public:
+  RocksDbSession(const CApi& api, void* db, const std::vector<void*>& families, const EngineConfig& config,
+                 const SessionOptions& options)
+      : CSession(api, db, config, options), families_(families), pins_(config.pinned_get && api.get_pinned_cf_) {
+    api.writeoptions_disable_WAL_(write_options_, config.disable_wal ? 1 : 0);
+    if (api.readoptions_set_readahead_size_) api.readoptions_set_readahead_size_(read_options_, config.readahead_size);
+  }
+  ~RocksDbSession() override { Unpin(); }
 
-  static std::string Message(const rocksdb::Status& status) { return status.ToString(); }
-  static rocksdb::Status Get(DB* db, const ReadOptions& options, const Slice& key, std::string* value) {
-    return db->Get(options, key, value);
+  Code Put(std::string_view key, std::string_view value) override {
+    char* error = nullptr;
+    api_.put_cf_(db_, write_options_, Of(key), key.data(), key.size(), value.data(), value.size(), &error);
+    return Finish(error);
   }
-  static rocksdb::Status Get(DB* db, const ReadOptions& options, const Slice& key, rocksdb::PinnableSlice* value) {
-    return db->Get(options, db->DefaultColumnFamily(), key, value);
+  Code Delete(std::string_view key) override {
+    char* error = nullptr;
+    api_.delete_cf_(db_, write_options_, Of(key), key.data(), key.size(), &error);
+    return Finish(error);
   }
-  struct MultiGetRoom {
-    std::vector<Slice> keys;
-    std::vector<rocksdb::PinnableSlice> values;
-    std::vector<rocksdb::Status> statuses;
-  };
-  static rocksdb::Status MultiGet(DB* db, const ReadOptions& options, std::span<const std::string_view> keys,
-                                  MultiGetRoom* room, const Session::FoundFunction& found) {
-    room->keys.clear();
-    for (std::string_view key : keys) room->keys.emplace_back(key.data(), key.size());
-    for (rocksdb::PinnableSlice& value : room->values) value.Reset();
-    room->values.resize(keys.size());
-    room->statuses.resize(keys.size());
-    db->MultiGet(options, db->DefaultColumnFamily(), keys.size(), room->keys.data(), room->values.data(),
-                 room->statuses.data());
-    for (size_t i = 0; i < keys.size(); i++) {
-      if (room->statuses[i].ok()) {
-        found(i, std::string_view(room->values[i].data(), room->values[i].size()));
-      } else if (!room->statuses[i].IsNotFound()) {
-        return room->statuses[i];
-      }
+  Code Merge(std::string_view key, std::string_view operand) override {
+    char* error = nullptr;
+    api_.merge_cf_(db_, write_options_, Of(key), key.data(), key.size(), operand.data(), operand.size(), &error);
+    return Finish(error);
+  }
+  Code SingleDelete(std::string_view key) override {
+    if (api_.singledelete_cf_ == nullptr) return Delete(key);
+    char* error = nullptr;
+    api_.singledelete_cf_(db_, write_options_, Of(key), key.data(), key.size(), &error);
+    return Finish(error);
+  }
+
+  Code Get(std::string_view key, std::string_view* value) override {
+    char* error = nullptr;
+    size_t size = 0;
+    if (pins_) {
+      Unpin();
+      pinned_ = api_.get_pinned_cf_(db_, read_options_, Of(key), key.data(), key.size(), &error);
+      const char* const bytes = pinned_ == nullptr ? nullptr : api_.pinnableslice_value_(pinned_, &size);
+      if (bytes == nullptr) return error == nullptr ? Code::kNotFound : Finish(error);
+      *value = std::string_view(bytes, size);
+      return Code::kOk;
     }
-    return {};
+    char* const found = api_.get_cf_(db_, read_options_, Of(key), key.data(), key.size(), &size, &error);
+    return Found(found, size, error, value);
   }
+
+  Code MultiGet(std::span<const std::string_view> keys, const FoundFunction& found) override {
+    if (api_.batched_multi_get_cf_ == nullptr || families_.size() > 1) return Session::MultiGet(keys, found);
+    const size_t count = keys.size();
+    std::vector<const char*> starts(count);
+    std::vector<size_t> sizes(count);
+    for (size_t i = 0; i < count; i++) {
+      starts[i] = keys[i].data();
+      sizes[i] = keys[i].size();
+    }
+    std::vector<void*> slices(count, nullptr);
+    std::vector<char*> errors(count, nullptr);
+    api_.batched_multi_get_cf_(db_, read_options_, families_[0], count, starts.data(), sizes.data(), slices.data(),
+                               errors.data(), false);
+    Code code = Code::kOk;
+    for (size_t i = 0; i < count; i++) {
+      if (errors[i] != nullptr) code = Finish(errors[i]);
+      if (slices[i] == nullptr) continue;
+      size_t size = 0;
+      const char* const bytes = api_.pinnableslice_value_(slices[i], &size);
+      if (bytes != nullptr) found(i, std::string_view(bytes, size));
+      api_.pinnableslice_destroy_(slices[i]);
+    }
+    return code;
+  }
+
+  void BatchPut(std::string_view key, std::string_view value) override {
+    api_.writebatch_put_cf_(batch_, Of(key), key.data(), key.size(), value.data(), value.size());
+  }
+  void BatchDelete(std::string_view key) override {
+    api_.writebatch_delete_cf_(batch_, Of(key), key.data(), key.size());
+  }
+  void BatchSingleDelete(std::string_view key) override {
+    if (api_.writebatch_singledelete_cf_ == nullptr) return BatchDelete(key);
+    api_.writebatch_singledelete_cf_(batch_, Of(key), key.data(), key.size());
+  }
+  bool BatchMerge(std::string_view key, std::string_view operand) override {
+    api_.writebatch_merge_cf_(batch_, Of(key), key.data(), key.size(), operand.data(), operand.size());
+    return true;
+  }
+  std::unique_ptr<Cursor> NewCursor() override {
+    return std::make_unique<CCursor>(api_, api_.create_iterator_cf_(db_, read_options_, families_[0]));
+  }
+
+ private:
+  void* Of(std::string_view key) const { return families_.size() == 1 ? families_[0] : FamilyOf(families_, key); }
+  void Unpin() {
+    if (pinned_ != nullptr) api_.pinnableslice_destroy_(pinned_);
+    pinned_ = nullptr;
+  }
+
+  const std::vector<void*> families_;
+  const bool pins_;
+  void* pinned_ = nullptr;
 };
-
-using BytewiseCounter = CountingComparator<rocksdb::Comparator, rocksdb::Slice>;
-
-// False if the name is unknown or this build of RocksDB lacks the algorithm.
-bool FindCompression(const std::string& name, rocksdb::CompressionType* type) {
-  constexpr std::pair<const char*, rocksdb::CompressionType> kTypes[] = {
-      {"none", rocksdb::kNoCompression},
-      {"snappy", rocksdb::kSnappyCompression},
-      {"zlib", rocksdb::kZlibCompression},
-      {"bzip2", rocksdb::kBZip2Compression},
-      {"lz4", rocksdb::kLZ4Compression},
-      {"lz4hc", rocksdb::kLZ4HCCompression},
-      {"zstd", rocksdb::kZSTD},
-  };
-  for (const auto& [known, value] : kTypes) {
-    if (name != known) continue;
-    *type = value;
-    const std::vector<rocksdb::CompressionType> built_in = rocksdb::GetSupportedCompressions();
-    return value == rocksdb::kNoCompression || std::find(built_in.begin(), built_in.end(), value) != built_in.end();
-  }
-  return false;
-}
 
 class RocksDbEngine final : public Engine {
  public:
-  RocksDbEngine(const EngineConfig& config, rocksdb::CompressionType compression)
-      : config_(config), compression_(compression), counter_(rocksdb::BytewiseComparator()) {
-    if (config.perf_level > 1) statistics_ = rocksdb::CreateDBStatistics();
-    cache_ = rocksdb::NewLRUCache(static_cast<size_t>(config.cache_size < 0 ? kDefaultCacheBytes : config.cache_size));
+  explicit RocksDbEngine(const EngineConfig& config) : config_(config) {}
+
+  ~RocksDbEngine() override {
+    Close();
+    if (options_ != nullptr) api_.options_destroy_(options_);
+    if (family_options_ != nullptr) api_.options_destroy_(family_options_);
   }
 
-  ~RocksDbEngine() override { Close(); }
+  Outcome Load() {
+    const Outcome loaded = CApi::Load(CApi::Kind::kRocksDb, config_.library, &api_);
+    return loaded.ok() ? MakeOptions() : Outcome::Error(api_.Problem(loaded));
+  }
 
   std::string Name() const override { return "RocksDB"; }
+  // Its C functions do not say; each database names the version that has opened it.
   std::string Version() const override {
-    return std::to_string(ROCKSDB_MAJOR) + "." + std::to_string(ROCKSDB_MINOR) + "." + std::to_string(ROCKSDB_PATCH);
+    if (!version_.empty()) return version_;
+    const std::string in_name = api_.library.VersionInName();
+    return in_name.empty() ? "of unknown version" : in_name;
   }
+  std::string LibraryPath() const override { return api_.library.path(); }
 
   Outcome Open() override {
-    if (config_.num_column_families > 1) return OpenFamilies();
-    rocksdb::DB* db = nullptr;
-    const rocksdb::Status status = config_.readonly ? rocksdb::DB::OpenForReadOnly(MakeOptions(), config_.db, &db)
-                                                    : rocksdb::DB::Open(MakeOptions(), config_.db, &db);
-    db_.reset(db);
-    return ToOutcome(status);
+    std::vector<std::string> names;
+    for (int i = 0; i < config_.num_column_families; i++) names.push_back(FamilyName(i));
+    std::vector<const char*> texts;
+    for (const std::string& name : names) texts.push_back(name.c_str());
+    const std::vector<const void*> options(names.size(), family_options_);
+    families_.assign(names.size(), nullptr);
+    char* error = nullptr;
+    const int count = static_cast<int>(names.size());
+    db_ = config_.readonly ? api_.open_for_read_only_column_families_(options_, config_.db.c_str(), count, texts.data(),
+                                                                      options.data(), families_.data(), 0, &error)
+                           : api_.open_column_families_(options_, config_.db.c_str(), count, texts.data(),
+                                                        options.data(), families_.data(), &error);
+    if (error != nullptr) {
+      db_ = nullptr;
+      families_.clear();
+    } else {
+      version_ = VersionOf(config_.db);
+    }
+    return api_.Take(error);
   }
   void Close() override {
-    for (rocksdb::ColumnFamilyHandle* family : families_) {
-      db_->DestroyColumnFamilyHandle(family).PermitUncheckedError();
-    }
+    for (void* const family : families_) api_.column_family_handle_destroy_(family);
     families_.clear();
-    db_.reset();
+    if (db_ != nullptr) api_.close_(db_);
+    db_ = nullptr;
   }
-  Outcome Destroy() override { return ToOutcome(rocksdb::DestroyDB(config_.db, MakeOptions())); }
+  Outcome Destroy() override {
+    char* error = nullptr;
+    api_.destroy_db_(options_, config_.db.c_str(), &error);
+    return api_.Take(error);
+  }
 
   std::unique_ptr<Session> NewSession(const SessionOptions& options) override {
-    rocksdb::WriteOptions write_options;
-    write_options.sync = options.sync;
-    write_options.disableWAL = config_.disable_wal;
-    rocksdb::ReadOptions read_options;
-    read_options.verify_checksums = config_.verify_checksum;
-    read_options.readahead_size = config_.readahead_size;
-    if (!families_.empty()) {
-      return std::make_unique<FamilySession<Traits, rocksdb::ColumnFamilyHandle>>(db_.get(), families_, write_options,
-                                                                                  read_options);
-    }
-    if (config_.pinned_get) {
-      return std::make_unique<ApiSession<Traits, rocksdb::PinnableSlice>>(db_.get(), write_options, read_options);
-    }
-    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
+    return std::make_unique<RocksDbSession>(api_, db_, families_, config_, options);
   }
 
-  Outcome Flush() override { return ToOutcome(db_->Flush(rocksdb::FlushOptions())); }
+  Outcome Flush() override {
+    void* const options = api_.flushoptions_create_();
+    char* error = nullptr;
+    api_.flush_(db_, options, &error);
+    api_.flushoptions_destroy_(options);
+    return api_.Take(error);
+  }
   Outcome CompactAll() override {
-    rocksdb::Status status;
-    Interrupt::Watch([&] { status = db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr); },
-                     [this] { db_->DisableManualCompaction(); });
-    return Interrupt::StopRequested() ? Outcome{} : ToOutcome(status);
+    Interrupt::Watch([&] { api_.compact_range_(db_, nullptr, 0, nullptr, 0); },
+                     [this] {
+                       if (api_.disable_manual_compaction_ != nullptr) api_.disable_manual_compaction_(db_);
+                     });
+    return {};
   }
 
-  // 7.8 has no call for this; its properties say what runs and what is due. Two looks in a row must agree, because
-  // one job's end schedules the next.
+  // Its properties say what runs and what is due. Two looks in a row must agree, because one job's end schedules the
+  // next.
   Outcome WaitForIdle() override {
     for (int quiet = 0; quiet < 2 && !Interrupt::StopRequested();) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       uint64_t work = 0;
       for (const char* property : {"rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
                                    "rocksdb.num-running-compactions", "rocksdb.compaction-pending"}) {
-        uint64_t value = 0;
-        if (!db_->GetIntProperty(property, &value)) return Outcome::Error(std::string("no property ") + property);
-        work += value;
+        std::string value;
+        if (!api_.Property(db_, property, &value)) return Outcome::Error(std::string("no property ") + property);
+        work += std::strtoull(value.c_str(), nullptr, 10);
       }
       quiet = work == 0 ? quiet + 1 : 0;
     }
@@ -170,150 +221,189 @@ class RocksDbEngine final : public Engine {
   bool Describe(Text which, std::string* text) override {
     switch (which) {
       case Text::kStats:
-        return db_->GetProperty("rocksdb.stats", text);
+        return api_.Property(db_, "rocksdb.stats", text);
       case Text::kLevelStats:
-        return db_->GetProperty("rocksdb.levelstats", text);
+        return api_.Property(db_, "rocksdb.levelstats", text);
       case Text::kSstables:
-        return db_->GetProperty("rocksdb.sstables", text);
+        return api_.Property(db_, "rocksdb.sstables", text);
       case Text::kMemory:
         break;
     }
     text->clear();
     for (const char* name : {"size-all-mem-tables", "block-cache-usage", "estimate-table-readers-mem"}) {
-      uint64_t bytes = 0;
-      if (!db_->GetIntProperty(std::string("rocksdb.") + name, &bytes)) return false;
-      *text += std::string(name) + ": " + std::to_string(bytes) + "\n";
+      std::string bytes = "0";  // a table format without a cache has no such property
+      api_.Property(db_, (std::string("rocksdb.") + name).c_str(), &bytes);
+      *text += std::string(name) + ": " + bytes + "\n";
     }
     return true;
   }
-  bool ResetStats() override { return db_->ResetStats().ok(); }
 
   // A block that is not in the cache is read from its file, or from the mapped file.
   ReadCounts CountReads() override {
-    if (statistics_ == nullptr) return {};
-    const auto count = [this](rocksdb::Tickers ticker) { return statistics_->getTickerCount(ticker); };
-    return {{"block reads", count(rocksdb::BLOCK_CACHE_MISS)},
-            {"block cache hits", count(rocksdb::BLOCK_CACHE_HIT)},
-            {"block bytes read", count(rocksdb::BLOCK_CACHE_BYTES_WRITE)}};
+    if (config_.perf_level < 2) return {};
+    char* const text = api_.options_statistics_get_string_(options_);
+    const std::string statistics = text == nullptr ? "" : text;
+    if (text != nullptr) api_.free_(text);
+    const auto count = [&](const std::string& ticker) {
+      const std::string head = ticker + " COUNT : ";
+      const size_t at = statistics.find(head);
+      return at == std::string::npos ? 0 : std::strtoull(statistics.c_str() + at + head.size(), nullptr, 10);
+    };
+    return {{"block reads", count("rocksdb.block.cache.miss")},
+            {"block cache hits", count("rocksdb.block.cache.hit")},
+            {"block bytes read", count("rocksdb.block.cache.bytes.write")}};
   }
 
-  // RocksDB knows no records of our own, and 7.8 declares preserve_write_order without doing it for single writers.
-  Outcome StartTrace(const std::string& path, const TraceSettings& settings) override {
-    rocksdb::TraceOptions options;
-    options.max_trace_file_size = static_cast<uint64_t>(settings.max_file_bytes);
-    options.sampling_frequency = static_cast<uint64_t>(settings.sampling_frequency);
-    options.filter = static_cast<uint64_t>(settings.filter);
-    options.preserve_write_order = settings.preserve_write_order;
-    std::unique_ptr<rocksdb::TraceWriter> writer;
-    rocksdb::Status status = rocksdb::NewFileTraceWriter(rocksdb::Env::Default(), rocksdb::EnvOptions(), path, &writer);
-    if (status.ok()) status = db_->StartTrace(options, std::move(writer));
-    return ToOutcome(status);
-  }
-  Outcome EndTrace() override { return ToOutcome(db_->EndTrace()); }
-
-  uint64_t Comparisons() const override { return counter_.calls(); }
+  uint64_t Comparisons() const override { return order_.calls(); }
 
  private:
-  // Opens the families of the configuration, and makes missing families.
-  Outcome OpenFamilies() {
-    rocksdb::DBOptions options(MakeOptions());
-    options.create_missing_column_families = true;
-    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-    descriptors.reserve(static_cast<size_t>(config_.num_column_families));
-    for (int i = 0; i < config_.num_column_families; i++) {
-      descriptors.emplace_back(FamilyName(i), rocksdb::ColumnFamilyOptions(MakeOptions()));
+  // The word behind a name in the newest file of options that a database has.
+  static std::string VersionOf(const std::string& directory) {
+    std::string newest;
+    std::error_code ignored;
+    for (const auto& file : std::filesystem::directory_iterator(directory, ignored)) {
+      const std::string name = file.path().filename().string();
+      if (name.starts_with("OPTIONS-") && !name.ends_with(".dbtmp")) newest = std::max(newest, name);
     }
-    rocksdb::DB* db = nullptr;
-    const rocksdb::Status status = config_.readonly
-                                       ? rocksdb::DB::OpenForReadOnly(options, config_.db, descriptors, &families_, &db)
-                                       : rocksdb::DB::Open(options, config_.db, descriptors, &families_, &db);
-    db_.reset(db);
-    return ToOutcome(status);
+    std::ifstream lines(directory + "/" + newest);
+    const std::string head = "rocksdb_version=";
+    for (std::string line; std::getline(lines, line);) {
+      const size_t at = line.find(head);
+      if (at != std::string::npos) return line.substr(at + head.size());
+    }
+    return "";
   }
 
-  static Outcome ToOutcome(const rocksdb::Status& status) {
-    return status.ok() ? Outcome{} : Outcome::Error(Traits::Message(status));
+  // Goes over options with what RocksDB's parser makes of a text.
+  Outcome Apply(const std::string& text, void** options) const {
+    void* const changed = api_.options_create_();
+    char* error = nullptr;
+    api_.get_options_from_string_(*options, text.c_str(), changed, &error);
+    if (error != nullptr) {
+      api_.options_destroy_(changed);
+      return Outcome::Error(api_.library.path() + ": " + api_.Take(error).message + " (in \"" + text + "\")");
+    }
+    api_.options_destroy_(*options);
+    *options = changed;
+    return {};
   }
 
-  bool TableFlagGiven(const char* name) const {
-    return std::count(config_.table_flags.begin(), config_.table_flags.end(), name) > 0;
+  // The options of a file, which RocksDB reads only by the name that it gives itself.
+  Outcome ReadFile(const std::string& path) {
+    if (api_.load_latest_options_ == nullptr || api_.load_latest_options_destroy_ == nullptr) {
+      return Outcome::Error(api_.library.path() + " cannot read a file of options (--rocksdb_options_file)");
+    }
+    std::string folder = std::filesystem::temp_directory_path() / "miodb_options_XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) return Outcome::Error("no temporary folder " + folder);
+    std::error_code failed;
+    std::filesystem::create_symlink(std::filesystem::absolute(path), folder + "/OPTIONS-000001", failed);
+    void *options = nullptr, **family_options = nullptr, *env = api_.create_default_env_();
+    char **names = nullptr, *error = nullptr;
+    size_t count = 0;
+    api_.load_latest_options_(folder.c_str(), env, false, nullptr, &options, &count, &names, &family_options, &error);
+    std::filesystem::remove_all(folder, failed);
+    if (error != nullptr) return Outcome::Error(path + ": " + api_.Take(error).message);
+    Outcome copied = Outcome::Error(path + ": describes no column family \"default\"");
+    for (size_t i = 0; i < count; i++) {
+      if (std::string(names[i]) != "default") continue;
+      char* failure = nullptr;
+      api_.get_options_from_string_(options, "", options_, &failure);
+      if (failure == nullptr) api_.get_options_from_string_(family_options[i], "", family_options_, &failure);
+      copied = api_.Take(failure);
+    }
+    api_.load_latest_options_destroy_(options, names, family_options, count);
+    return copied;
   }
 
-  rocksdb::Options MakeOptions() const {
-    rocksdb::Options options;
-    options.create_if_missing = config_.create_if_missing;
-    if (!config_.merge_operator.empty()) {
-      // With a name that RocksDB does not know there is none, and merges say so.
-      rocksdb::MergeOperator::CreateFromString(rocksdb::ConfigOptions(), config_.merge_operator,
-                                               &options.merge_operator)
-          .PermitUncheckedError();
+  // Options of flags that all engines have; with a file of options only those that were given.
+  std::string CommonText() const {
+    const bool has_file = !config_.peer.rocksdb_options_file.empty();
+    std::string text, table;
+    const auto add = [&](const char* flag, const std::string& option, std::string* list) {
+      if (!has_file || config_.Given(flag)) *list += option + ";";
+    };
+    const auto number = [](auto value) { return std::to_string(value); };
+    const Options& o = config_.options;
+    add("write_buffer_size", "write_buffer_size=" + number(o.write_buffer_size), &text);
+    add("open_files", "max_open_files=" + number(config_.open_files >= 0 ? config_.open_files : -1), &text);
+    if (config_.num_levels >= 0) add("num_levels", "num_levels=" + number(config_.num_levels), &text);
+    add("compression_type", "compression=" + CompressionWord(), &text);
+    if (config_.Compression() == "zstd") {
+      text += "compression_opts=-14:" + number(o.zstd_compression_level) + ":0:0;";
     }
-    options.write_buffer_size = config_.options.write_buffer_size;
-    options.max_write_buffer_number = config_.max_write_buffer_number;
-    options.min_write_buffer_number_to_merge = config_.min_write_buffer_number_to_merge;
-    options.max_background_jobs = config_.max_background_jobs;
-    options.max_subcompactions = config_.subcompactions;
-    options.level0_file_num_compaction_trigger = config_.level0_file_num_compaction_trigger;
-    options.level0_slowdown_writes_trigger = config_.level0_slowdown_writes_trigger;
-    options.level0_stop_writes_trigger = config_.level0_stop_writes_trigger;
-    options.target_file_size_base = config_.target_file_size_base;
-    options.max_bytes_for_level_base = config_.max_bytes_for_level_base;
-    options.level_compaction_dynamic_level_bytes = config_.level_compaction_dynamic_level_bytes;
-    options.disable_auto_compactions = config_.disable_auto_compactions;
-    options.enable_pipelined_write = config_.enable_pipelined_write;
-    options.allow_mmap_reads = config_.mmap_read;
-    options.allow_mmap_writes = config_.mmap_write;
-    if (TableFlagGiven("compaction_readahead_size")) {
-      options.compaction_readahead_size = config_.options.compaction_readahead_size;
+    add("level_compaction_dynamic_level_bytes", "level_compaction_dynamic_level_bytes=true", &text);
+    // Those of files that the stores have in common, by RocksDB's names.
+    for (const OptionInfo& option : AllOptions()) {
+      const bool is_of_files =
+          option.heading == OptionHeading::kLogFiles || option.heading == OptionHeading::kTableFiles;
+      std::string value;
+      if (!is_of_files || *option.rocksdb_name == '\0' || !config_.GivenOption(option.name)) continue;
+      if (GetOption(o, option.name, &value).ok()) text += std::string(option.rocksdb_name) + "=" + value + ";";
     }
-    options.use_direct_reads = config_.options.use_direct_reads;
-    options.use_direct_io_for_flush_and_compaction = config_.options.use_direct_io_for_flush_and_compaction;
-    options.bytes_per_sync = config_.bytes_per_sync;
-    options.wal_dir = config_.options.wal_dir;
-    options.wal_bytes_per_sync = config_.options.wal_bytes_per_sync;
-    options.WAL_ttl_seconds = config_.options.wal_ttl_seconds;
-    options.WAL_size_limit_MB = config_.options.wal_size_limit_mb;
-    options.max_total_wal_size = config_.options.max_total_wal_size;
-    options.max_open_files = config_.open_files >= 0 ? static_cast<int>(config_.open_files) : -1;
-    if (config_.num_levels >= 0) options.num_levels = static_cast<int>(config_.num_levels);
-    options.compression = compression_;
-    options.compression_opts.level = compression_ == rocksdb::kZSTD
-                                         ? config_.options.zstd_compression_level
-                                         : rocksdb::CompressionOptions::kDefaultCompressionLevel;
-    if (config_.comparisons) options.comparator = &counter_;
-    options.statistics = statistics_;
-
-    rocksdb::BlockBasedTableOptions table;
-    table.block_cache = cache_;
-    table.block_size = config_.options.block_size;
-    table.block_restart_interval = config_.options.block_restart_interval;
+    const int64_t cache = config_.cache_size < 0 ? kDefaultCacheBytes : config_.cache_size;
+    add("cache_size", "block_cache=" + number(cache), &table);
+    add("block_size", "block_size=" + number(o.block_size), &table);
+    add("block_restart_interval", "block_restart_interval=" + number(o.block_restart_interval), &table);
     if (config_.bloom_bits > 0) {
-      table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(static_cast<double>(config_.bloom_bits)));
+      add("bloom_bits", "filter_policy=bloomfilter:" + number(config_.bloom_bits) + ":false", &table);
     }
-    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-    return options;
+    return table.empty() ? text : text + "block_based_table_factory={" + table + "};";
+  }
+
+  std::string CompressionWord() const {
+    constexpr std::pair<const char*, const char*> kWords[] = {{"none", "kNoCompression"},
+                                                              {"snappy", "kSnappyCompression"},
+                                                              {"zlib", "kZlibCompression"},
+                                                              {"bzip2", "kBZip2Compression"},
+                                                              {"lz4", "kLZ4Compression"},
+                                                              {"lz4hc", "kLZ4HCCompression"},
+                                                              {"zstd", "kZSTD"}};
+    for (const auto& [name, word] : kWords) {
+      if (config_.Compression() == name) return word;
+    }
+    return config_.Compression();
+  }
+
+  Outcome MakeOptions() {
+    const PeerSettings& peer = config_.peer;
+    options_ = api_.options_create_();
+    family_options_ = api_.options_create_();
+    Outcome made = peer.rocksdb_options_file.empty() ? Outcome{} : ReadFile(peer.rocksdb_options_file);
+    const PeerPreset* const preset = FindPeerPreset("rocksdb", peer.preset);
+    const std::string create = std::string("create_if_missing=") + (config_.create_if_missing ? "true" : "false") +
+                               ";create_missing_column_families=true;";
+    for (const std::string& text : {create, CommonText(), std::string(preset == nullptr ? "" : preset->options),
+                                    peer.RocksDbText(), peer.rocksdb_options}) {
+      for (void** const options : {&options_, &family_options_}) {
+        if (made.ok()) made = Apply(text, options);
+      }
+    }
+    if (!made.ok()) return made;
+    for (void** const options : {&options_, &family_options_}) {
+      // With a name that this version does not know there is none, and merges say so.
+      if (!config_.merge_operator.empty()) Apply("merge_operator=" + config_.merge_operator, options);
+      if (config_.comparisons) order_.Use(api_, *options);
+    }
+    if (config_.perf_level > 1) api_.options_enable_statistics_(options_);
+    return made;
   }
 
   const EngineConfig& config_;
-  const rocksdb::CompressionType compression_;
-  BytewiseCounter counter_;
-  std::shared_ptr<rocksdb::Cache> cache_;
-  std::shared_ptr<rocksdb::Statistics> statistics_;  // nullptr: nothing is counted
-  std::unique_ptr<rocksdb::DB> db_;
-  std::vector<rocksdb::ColumnFamilyHandle*> families_;  // of db_; empty: the default one alone
+  CApi api_;
+  CountedOrder order_;
+  void* options_ = nullptr;
+  void* family_options_ = nullptr;
+  void* db_ = nullptr;
+  std::vector<void*> families_;  // of db_, the default one first
+  std::string version_;
 };
 
 }  // namespace
 
 std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error) {
-  rocksdb::CompressionType compression = rocksdb::kNoCompression;
-  if (!FindCompression(config.Compression(), &compression)) {
-    *error = "this rocksdb has no compression type '" + config.Compression() + "'";
-    return nullptr;
-  }
-  return std::make_unique<RocksDbEngine>(config, compression);
+  auto engine = std::make_unique<RocksDbEngine>(config);
+  *error = engine->Load().message;
+  return error->empty() ? std::move(engine) : nullptr;
 }
 
 }  // namespace miodb::bench
-
-#endif  // MIODB_WITH_ROCKSDB

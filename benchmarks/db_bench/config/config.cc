@@ -96,21 +96,29 @@ void RegisterReport(FlagSet* f, Config* c) {
   f->Bool("confidence_interval_only", &c->confidence_interval_only, "of repeated benchmarks print 95 % intervals");
 }
 
-// Flags of RocksDB's db_bench that change nothing here. A braced list of short words, kept by the alphabet.
+// Options of RocksDB that its db_bench has flags for and that differ from version to version.
+constexpr const char* kRocksDbOwn[] = {"cache_numshardbits", "hard_rate_limit", "min_level_to_compress",
+                                       "rate_limiter_bytes_per_sec", "soft_rate_limit"};
+
+// Flags of RocksDB's db_bench that change nothing here.
 void RegisterIgnored(FlagSet* f) {
-  for (const char* name :
-       {"allow_concurrent_memtable_write", "cache_index_and_filter_blocks", "enable_numa", "manual_wal_flush",
-        "multiread_batched", "pin_l0_filter_and_index_blocks_in_cache", "use_fsync"}) {
-    f->IgnoreBool(name);
-  }
-  for (const char* name :
-       {"block_cache_trace_file", "block_cache_trace_max_trace_file_size_in_bytes",
-        "block_cache_trace_sampling_frequency", "cache_numshardbits", "delayed_write_rate", "hard_rate_limit",
-        "memtablerep", "min_level_to_compress", "num_hot_column_families", "num_multi_db",
-        "ops_between_duration_checks", "rate_limiter_bytes_per_sec", "row_cache_size", "soft_rate_limit",
-        "stats_dump_period_sec", "stats_per_interval", "wal_compression"}) {
+  for (const char* name : {"enable_numa", "multiread_batched"}) f->IgnoreBool(name);
+  for (const char* name : kRocksDbOwn) f->IgnoreValue(name);
+  for (const char* name : {"block_cache_trace_file", "block_cache_trace_max_trace_file_size_in_bytes",
+                           "block_cache_trace_sampling_frequency", "num_hot_column_families", "num_multi_db",
+                           "ops_between_duration_checks", "stats_per_interval"}) {
     f->IgnoreValue(name);
   }
+}
+
+// Returns which flag would be an option of the engine and is not applied, or nothing.
+std::string NotApplied(const FlagSet& flags, const Config& config) {
+  for (const char* name : kRocksDbOwn) {
+    if (config.engine == "rocksdb" && flags.IsSet(name)) {
+      return std::string("Invalid flag '--") + name + "': give RocksDB's option itself, with --rocksdb_options";
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -140,7 +148,7 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
         OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
         OneOf("key_format", config->key_format, {"decimal", "binary"}),
         OneOf("value_size_distribution_type", config->value_size_distribution_type, {"fixed", "uniform", "normal"}),
-        FinishEngineConfig(flags, config), KeyFormat(*config).Problem(config->num),
+        FinishEngineConfig(flags, config), NotApplied(flags, *config), KeyFormat(*config).Problem(config->num),
         FinishMixgraph(flags, config->num, &config->mixgraph)}) {
     if (!problem.empty()) return problem;
   }

@@ -96,16 +96,32 @@ class LinkedCopy {
   std::string path_;
 };
 
+Status LoadLibrary(Format format, const std::string& file, bench::CApi* library) {
+  const bool is_leveldb = format == Format::kLevelDb;
+  const bench::Outcome loaded =
+      bench::CApi::Load(is_leveldb ? bench::CApi::Kind::kLevelDb : bench::CApi::Kind::kRocksDb, file, library);
+  if (loaded.ok()) return Status::OK();
+  if (loaded.code == bench::Code::kNotFound) {
+    return Status::NotFound(loaded.message,
+                            is_leveldb ? "install LevelDB's library (Debian: libleveldb1d), or say where it is with "
+                                         "--library=PATH"
+                                       : "install RocksDB's library (Debian: librocksdb7.8), or say where it is with "
+                                         "--library=PATH");
+  }
+  return Status::NotSupported(library->library.path(),
+                              "has no function " + library->library.missing() + "; another version of it is wanted");
+}
+
 class ForeignSource final : public Source {
  public:
   explicit ForeignSource(const SourceRequest& request) : request_(request) {}
 
   ~ForeignSource() override {
-    if (iterator_ != nullptr) library_.iter_destroy(iterator_);
-    for (void* const handle : handles_) library_.rocksdb.column_family_handle_destroy(handle);
-    if (db_ != nullptr) library_.close(db_);
-    if (options_ != nullptr) library_.options_destroy(options_);
-    if (read_options_ != nullptr) library_.readoptions_destroy(read_options_);
+    if (iterator_ != nullptr) library_.iter_destroy_(iterator_);
+    for (void* const handle : handles_) library_.column_family_handle_destroy_(handle);
+    if (db_ != nullptr) library_.close_(db_);
+    if (options_ != nullptr) library_.options_destroy_(options_);
+    if (read_options_ != nullptr) library_.readoptions_destroy_(read_options_);
   }
 
   Status Open() {
@@ -114,17 +130,17 @@ class ForeignSource final : public Source {
       return Status::NotFound(path, "holds no database: it has no file CURRENT");
     }
     if (IsLocked(path)) return Status::IOError(path, "another process has it open; end that one first");
-    Status s = ForeignLibrary::Load(request_.format, request_.library, &library_);
+    Status s = LoadLibrary(request_.format, request_.library, &library_);
     // RocksDB is opened for reading alone and makes no files but logs of its own.
     const uint64_t next_file = is_leveldb() ? NextFileOfLevelDb(path) : UINT64_MAX;
     if (s.ok()) s = copy_.Make(path, is_leveldb() ? "" : WalDirectoryOf(path), next_file);
     if (!s.ok()) return s;
-    options_ = library_.options_create();
-    library_.options_set_paranoid_checks(options_, 1);
-    library_.options_set_create_if_missing(options_, 0);
-    read_options_ = library_.readoptions_create();
-    library_.readoptions_set_verify_checksums(read_options_, 1);
-    library_.readoptions_set_fill_cache(read_options_, 0);
+    options_ = library_.options_create_();
+    library_.options_set_paranoid_checks_(options_, 1);
+    library_.options_set_create_if_missing_(options_, 0);
+    read_options_ = library_.readoptions_create_();
+    library_.readoptions_set_verify_checksums_(read_options_, 1);
+    library_.readoptions_set_fill_cache_(read_options_, 0);
     s = is_leveldb() ? OpenLevelDb() : OpenRocksDb();
     if (!s.ok()) return s;
     for (size_t family = 0; family < families_.size(); family++) total_ += BytesBefore(family, kLastKey);
@@ -135,11 +151,11 @@ class ForeignSource final : public Source {
   bool Next(std::string* family, std::optional<SourceRecord>* record) override {
     record->reset();
     if (place_ == Place::kAtRecord) {
-      library_.iter_next(iterator_);
+      library_.iter_next_(iterator_);
     } else if (place_ == Place::kAtFamily) {
-      library_.iter_seek_to_first(iterator_);
+      library_.iter_seek_to_first_(iterator_);
     }
-    if (place_ == Place::kBefore || !library_.iter_valid(iterator_)) {
+    if (place_ == Place::kBefore || !library_.iter_valid_(iterator_)) {
       if (!NextFamily()) return false;
       place_ = Place::kAtFamily;
       *family = ShownFamily();
@@ -148,8 +164,8 @@ class ForeignSource final : public Source {
     place_ = Place::kAtRecord;
     *family = ShownFamily();
     size_t key_size, value_size;
-    const char* const key_data = library_.iter_key(iterator_, &key_size);
-    const char* const value_data = library_.iter_value(iterator_, &value_size);
+    const char* const key_data = library_.iter_key_(iterator_, &key_size);
+    const char* const value_data = library_.iter_value_(iterator_, &value_size);
     *record = SourceRecord{Slice(key_data, key_size), Slice(value_data, value_size)};
     return true;
   }
@@ -157,9 +173,9 @@ class ForeignSource final : public Source {
   Status status() const override { return status_; }
 
   double ShareRead() override {
-    if (total_ == 0 || place_ != Place::kAtRecord || !library_.iter_valid(iterator_)) return 0;
+    if (total_ == 0 || place_ != Place::kAtRecord || !library_.iter_valid_(iterator_)) return 0;
     size_t size;
-    const char* const key = library_.iter_key(iterator_, &size);
+    const char* const key = library_.iter_key_(iterator_, &size);
     return static_cast<double>(done_ + BytesBefore(family_, std::string(key, size))) / static_cast<double>(total_);
   }
 
@@ -178,10 +194,10 @@ class ForeignSource final : public Source {
       if (!status_.ok() || family_ + 1 == families_.size()) return false;
       done_ += BytesBefore(family_, kLastKey);
       family_++;
-      library_.iter_destroy(iterator_);
+      library_.iter_destroy_(iterator_);
     }
-    iterator_ = is_leveldb() ? library_.create_iterator(db_, read_options_)
-                             : library_.rocksdb.create_iterator_cf(db_, read_options_, handles_[family_]);
+    iterator_ = is_leveldb() ? library_.create_iterator_(db_, read_options_)
+                             : library_.create_iterator_cf_(db_, read_options_, handles_[family_]);
     return true;
   }
 
@@ -189,19 +205,17 @@ class ForeignSource final : public Source {
 
   Status Check(char* error) const {
     if (error == nullptr) return Status::OK();
-    std::string text = library_.TakeError("", error).ToString();
+    std::string text = library_.Take(error).message;
     // The library names files of the folder of links, which are the source's.
     for (size_t at; (at = text.find(copy_.path())) != std::string::npos;) {
       text.replace(at, copy_.path().size(), request_.path);
     }
-    text.erase(0, text.find(": ") + 2);
-    while (text.starts_with(": ")) text.erase(0, 2);
     return Status::Corruption(request_.path, (is_leveldb() ? "LevelDB says: " : "RocksDB says: ") + text);
   }
 
   Status IteratorStatus() const {
     char* error = nullptr;
-    library_.iter_get_error(iterator_, &error);
+    library_.iter_get_error_(iterator_, &error);
     return Check(error);
   }
 
@@ -209,7 +223,7 @@ class ForeignSource final : public Source {
     families_ = {kDefaultFamilyName};
     if (request_.column_family.value_or(kDefaultFamilyName) != kDefaultFamilyName) return NoSuchFamily();
     char* error = nullptr;
-    db_ = library_.open(options_, copy_.path().c_str(), &error);
+    db_ = library_.open_(options_, copy_.path().c_str(), &error);
     return Check(error);
   }
 
@@ -223,11 +237,11 @@ class ForeignSource final : public Source {
   Status ChooseFamilies() {
     char* error = nullptr;
     size_t count = 0;
-    char** const list = library_.rocksdb.list_column_families(options_, copy_.path().c_str(), &count, &error);
+    char** const list = library_.list_column_families_(options_, copy_.path().c_str(), &count, &error);
     const Status s = Check(error);
     if (!s.ok()) return s;
     families_.assign(list, list + count);
-    library_.rocksdb.list_column_families_destroy(list, count);
+    library_.list_column_families_destroy_(list, count);
     std::sort(families_.begin(), families_.end(), FamilyComesBefore);
     if (!request_.column_family.has_value()) return s;
     if (std::find(families_.begin(), families_.end(), *request_.column_family) == families_.end()) {
@@ -240,7 +254,7 @@ class ForeignSource final : public Source {
   // A torn end of the log is what a crash leaves; damage before it is damage. RocksDB wants the default family always.
   Status OpenRocksDb() {
     constexpr int kTolerateCorruptedTailRecords = 0;
-    library_.rocksdb.options_set_wal_recovery_mode(options_, kTolerateCorruptedTailRecords);
+    library_.options_set_wal_recovery_mode_(options_, kTolerateCorruptedTailRecords);
     Status s = ChooseFamilies();
     if (!s.ok()) return s;
     std::vector<const char*> names;
@@ -249,9 +263,8 @@ class ForeignSource final : public Source {
     const std::vector<const void*> options(names.size(), options_);
     std::vector<void*> handles(names.size(), nullptr);
     char* error = nullptr;
-    db_ = library_.rocksdb.open_for_read_only_column_families(options_, copy_.path().c_str(),
-                                                              static_cast<int>(names.size()), names.data(),
-                                                              options.data(), handles.data(), 0, &error);
+    db_ = library_.open_for_read_only_column_families_(options_, copy_.path().c_str(), static_cast<int>(names.size()),
+                                                       names.data(), options.data(), handles.data(), 0, &error);
     s = Check(error);
     if (s.ok()) handles_ = handles;
     return s;
@@ -264,11 +277,11 @@ class ForeignSource final : public Source {
     const size_t limit_sizes[] = {key.size()};
     uint64_t bytes = 0;
     if (is_leveldb()) {
-      library_.leveldb.approximate_sizes(db_, 1, starts, start_sizes, limits, limit_sizes, &bytes);
+      library_.approximate_sizes_(db_, 1, starts, start_sizes, limits, limit_sizes, &bytes);
     } else {
       char* error = nullptr;
-      library_.rocksdb.approximate_sizes_cf(db_, handles_[family], 1, starts, start_sizes, limits, limit_sizes, &bytes,
-                                            &error);
+      library_.approximate_sizes_cf_(db_, handles_[family], 1, starts, start_sizes, limits, limit_sizes, &bytes,
+                                     &error);
       Check(error).IgnoreError();  // it is for the progress alone
     }
     return bytes;
@@ -276,7 +289,7 @@ class ForeignSource final : public Source {
 
   SourceRequest request_;
   LinkedCopy copy_;
-  ForeignLibrary library_;
+  bench::CApi library_;
   void* options_ = nullptr;
   void* read_options_ = nullptr;
   void* db_ = nullptr;
@@ -302,47 +315,45 @@ Status OpenForeignSource(const SourceRequest& request, std::unique_ptr<Source>* 
 Status LevelDbWriter::Open(const std::string& directory, const std::string& library,
                            std::unique_ptr<LevelDbWriter>* writer) {
   std::unique_ptr<LevelDbWriter> made(new LevelDbWriter(directory));
-  const Status s = ForeignLibrary::Load(Format::kLevelDb, library, &made->library_);
+  const Status s = LoadLibrary(Format::kLevelDb, library, &made->library_);
   if (!s.ok()) return s;
-  void* const options = made->library_.options_create();
-  made->library_.options_set_create_if_missing(options, 1);
-  made->library_.options_set_error_if_exists(options, 1);
+  void* const options = made->library_.options_create_();
+  made->library_.options_set_create_if_missing_(options, 1);
+  made->library_.options_set_error_if_exists_(options, 1);
   char* error = nullptr;
-  made->db_ = made->library_.open(options, directory.c_str(), &error);
-  made->library_.options_destroy(options);
-  if (error != nullptr) return made->library_.TakeError(directory, error);
-  made->batch_ = made->library_.leveldb.writebatch_create();
+  made->db_ = made->library_.open_(options, directory.c_str(), &error);
+  made->library_.options_destroy_(options);
+  if (error != nullptr) return Status::IOError(directory, "LevelDB says: " + made->library_.Take(error).message);
+  made->batch_ = made->library_.writebatch_create_();
   *writer = std::move(made);
   return s;
 }
 
 LevelDbWriter::~LevelDbWriter() {
-  if (batch_ != nullptr) library_.leveldb.writebatch_destroy(batch_);
-  if (db_ != nullptr) library_.close(db_);
+  if (batch_ != nullptr) library_.writebatch_destroy_(batch_);
+  if (db_ != nullptr) library_.close_(db_);
 }
 
 Status LevelDbWriter::Put(const Slice& key, const Slice& value) {
-  library_.leveldb.writebatch_put(batch_, key.data(), key.size(), value.data(), value.size());
+  library_.writebatch_put_(batch_, key.data(), key.size(), value.data(), value.size());
   batch_bytes_ += key.size() + value.size();
   return batch_bytes_ < kBatchBytes ? Status::OK() : WriteBatch();
 }
 
 Status LevelDbWriter::WriteBatch() {
-  void* const options = library_.leveldb.writeoptions_create();
+  void* const options = library_.writeoptions_create_();
   char* error = nullptr;
-  library_.leveldb.write(db_, options, batch_, &error);
-  library_.leveldb.writeoptions_destroy(options);
-  library_.leveldb.writebatch_clear(batch_);
+  library_.write_(db_, options, batch_, &error);
+  library_.writeoptions_destroy_(options);
+  library_.writebatch_clear_(batch_);
   batch_bytes_ = 0;
   if (error == nullptr) return Status::OK();
-  const std::string text = error;
-  library_.free(error);
-  return Status::IOError(directory_, "LevelDB says: " + text);
+  return Status::IOError(directory_, "LevelDB says: " + library_.Take(error).message);
 }
 
 Status LevelDbWriter::Finish() {
   const Status s = WriteBatch();
-  library_.close(db_);
+  library_.close_(db_);
   db_ = nullptr;
   return s;
 }

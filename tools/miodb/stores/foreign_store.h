@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "tools/miodb/stores/foreign_library.h"
+#include "benchmarks/common/engines/c_api.h"
 #include "tools/miodb/stores/source.h"
 
 namespace miodb::tool {
@@ -38,7 +38,7 @@ class LevelDbWriter {
   Status WriteBatch();
 
   const std::string directory_;
-  ForeignLibrary library_;
+  bench::CApi library_;
   void* db_ = nullptr;
   void* batch_ = nullptr;
   size_t batch_bytes_ = 0;
