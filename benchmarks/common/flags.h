@@ -24,7 +24,6 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
