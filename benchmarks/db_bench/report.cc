@@ -6,6 +6,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "benchmarks/common/library_build.h"
 #include "benchmarks/db_bench/config/config.h"
 #include "benchmarks/db_bench/config/generator.h"
 #include "benchmarks/db_bench/measure/stats.h"
@@ -37,6 +38,15 @@ std::string CpuInfo(const std::string& name, int* lines) {
     ++*lines;
   }
   return found;
+}
+
+std::string BuildWarning(const Engine& engine) {
+  const std::string path = engine.LibraryPath();
+  if (path.empty()) return "";
+  const LibraryBuild build = LibraryBuild::Of(path);
+  const std::string problem = build.Problem();
+  if (!problem.empty()) return "WARNING: " + path + " is no release build: " + problem + "\n";
+  return build.HasSoftwareChecksums() ? "WARNING: " + path + " computes checksums in software\n" : "";
 }
 
 std::string Warnings(const Config& config) {
@@ -94,7 +104,7 @@ std::string WorkloadHeader(const Config& config, const Engine& engine) {
     text += Format("Engine:     %s %s\n", engine.Name().c_str(), engine.Version().c_str());
     text += Format("Seed:       %" PRId64 "\n", config.seed);
   }
-  return text + Warnings(config) + std::string(48, '-') + "\n";
+  return text + Warnings(config) + BuildWarning(engine) + std::string(48, '-') + "\n";
 }
 
 std::string ResultLine(const Config& config, std::string_view name, const Totals& totals, const std::string& message) {
