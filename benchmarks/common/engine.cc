@@ -18,6 +18,7 @@ constexpr std::pair<const char*, Factory> kEngines[] = {
     {"miodb", NewMioDbEngine},
     {"leveldb", NewLevelDbEngine},
     {"rocksdb", NewRocksDbEngine},
+    {"lmdb", NewLmdbEngine},
 };
 
 }  // namespace

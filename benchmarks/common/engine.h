@@ -116,6 +116,8 @@ class Engine {
   virtual std::string Version() const = 0;  // "7.8.3"
   // The file of the shared library; empty: the store is part of this program.
   virtual std::string LibraryPath() const { return ""; }
+  // Whether the store computes checksums of what it writes.
+  virtual bool HasChecksums() const { return true; }
 
   // Opens the store at EngineConfig::db; whether it may be made there says EngineConfig::create_if_missing. REQUIRES:
   // closed.
@@ -162,6 +164,7 @@ std::string EngineVersions();
 std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error);
+std::unique_ptr<Engine> NewLmdbEngine(const EngineConfig& config, std::string* error);
 
 // The text of `levelstats`, made from the table of compaction work that "leveldb.stats" begins with.
 std::string LevelStatsFromTable(const std::string& stats, int levels);

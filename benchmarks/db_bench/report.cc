@@ -46,7 +46,9 @@ std::string BuildWarning(const Engine& engine) {
   const LibraryBuild build = LibraryBuild::Of(path);
   const std::string problem = build.Problem();
   if (!problem.empty()) return "WARNING: " + path + " is no release build: " + problem + "\n";
-  return build.HasSoftwareChecksums() ? "WARNING: " + path + " computes checksums in software\n" : "";
+  return engine.HasChecksums() && build.HasSoftwareChecksums()
+             ? "WARNING: " + path + " computes checksums in software\n"
+             : "";
 }
 
 std::string Warnings(const Config& config) {

@@ -25,7 +25,7 @@ constexpr int64_t kMaxKeyBytes = 16 << 20;
 
 void RegisterRun(FlagSet* f, Config* c) {
   f->Section("What runs");
-  f->Text("engine", &c->engine, "miodb, leveldb or rocksdb");
+  f->Text("engine", &c->engine, "miodb, leveldb, rocksdb or lmdb");
   f->Text("benchmarks", &c->benchmarks, "comma list, run in order");
   f->Text("db", &c->db, "database directory; empty: dbbench under $TEST_TMPDIR or /tmp/miodbtest-<uid>");
   f->Bool("use_existing_db", &c->use_existing_db, "keep the database; benchmarks that need a fresh one are skipped");
@@ -144,7 +144,7 @@ void RegisterFlags(FlagSet* flags, Config* config) {
 
 std::string FinishConfig(const FlagSet& flags, Config* config) {
   for (const std::string& problem :
-       {ApplyMixgraphPreset(flags, config), OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb"}),
+       {ApplyMixgraphPreset(flags, config), OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb", "lmdb"}),
         OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
         OneOf("key_format", config->key_format, {"decimal", "binary"}),
         OneOf("value_size_distribution_type", config->value_size_distribution_type, {"fixed", "uniform", "normal"}),
