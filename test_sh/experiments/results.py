@@ -29,6 +29,7 @@ DURABILITY = {
     'miodb': 'every acknowledged write is in the pool; persist mode %s',
     'leveldb': 'log written, not synced: survives the death of the process, not loss of power',
     'rocksdb': 'log written, not synced: survives the death of the process, not loss of power',
+    'lmdb': 'each write committed, not synced: survives the death of the process, not loss of power',
 }
 
 
