@@ -85,6 +85,7 @@ StoreDescriptor StoreDescriptor::Counting() const {
   if (state == StoreState::kInUse) return *this;
   StoreDescriptor making;
   making.pool = pool;
+  making.log.id = log.id;
   making.directory = directory;
   return making;
 }

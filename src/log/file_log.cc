@@ -72,7 +72,7 @@ FileLog::~FileLog() {
   if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
 }
 
-Status FileLog::Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch) {
+Status FileLog::Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch, const std::vector<uint64_t>* former_ids) {
   CHECK(lock_ == nullptr);
   Env* const env = options_.env;
   const std::string path = options_.folder + kOwnerName;
@@ -93,6 +93,14 @@ Status FileLog::Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch) {
                                    "holds the log (" + files[0].name() +
                                        ") of another pool, or one that this pool did without since: move "
                                        "it away, or give another Options::wal_dir");
+  }
+  const auto is_ours = [&](uint64_t id) {
+    return id == pool_id || std::find(former_ids->begin(), former_ids->end(), id) != former_ids->end();
+  };
+  if (owner.has_value() && former_ids != nullptr && !is_ours(owner->pool) && !is_ours(owner->id)) {
+    return Status::InvalidArgument(options_.folder,
+                                   "is the log folder of another database, which has no log file in it now: give "
+                                   "another Options::wal_dir. If that database is gone, remove WAL_OWNER");
   }
   // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
   s = WriteStringToFile(env, mark.Encode(), path);

@@ -58,8 +58,10 @@ class FileLog {
   static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
 
   // Makes the folder this log's, of this epoch, and keeps others out of it. InvalidArgument if it holds files of
-  // another log, IOError if somebody has it open. After a crash the folder has the old mark or the new mark.
-  Status Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch);
+  // another log, or none and the mark of another database, which has neither pool_id nor one of the former ids; null:
+  // the folder is the database's, whatever its mark says. IOError if somebody has it open. After a crash the folder
+  // has the old mark or the new mark.
+  Status Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch, const std::vector<uint64_t>* former_ids = nullptr);
 
   // Stores whose log the folder says it holds. NotFound if it says nothing, Corruption if what it says is damaged.
   static Status ReadOwner(Env* env, const std::string& folder, OwnerMark* owner);

@@ -219,19 +219,21 @@ Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files
 }
 
 Status SsdStore::Destroy(Env* env, const std::string& path) {
-  if (!env->FileExists(PoolIdPath(path))) return Status::OK();  // not ours, or not there
+  if (!env->FileExists(path)) return Status::OK();
   HeldLock lock(env);
   Status s = lock.Lock(SsdLockPath(path));
   if (!s.ok()) return s;
   std::vector<std::string> names;
-  s = env->GetChildren(path, &names);
+  // Without the mark a crash came before there was a table file, or behind the removal of the last one.
+  const bool is_marked = env->FileExists(PoolIdPath(path));
+  if (is_marked) s = env->GetChildren(path, &names);
   uint64_t number;
   for (const std::string& name : names) {
     if (s.ok() && ParseTableName(name, &number)) s = env->RemoveFile(path + "/" + name);
   }
   // Last what says whose the files are, so that a removal that was cut off can be repeated.
-  for (const std::string& name : {SsdLockPath(path), PoolIdPath(path)}) {
-    if (s.ok()) s = env->RemoveFile(name);
+  for (const std::string& name : {PoolIdPath(path) + ".tmp", SsdLockPath(path), PoolIdPath(path)}) {
+    if (s.ok() && env->FileExists(name)) s = env->RemoveFile(name);
   }
   lock.Unlock();
   if (s.ok()) env->RemoveDir(path).IgnoreError();  // foreign files stay, and the directory with them

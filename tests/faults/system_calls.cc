@@ -47,6 +47,7 @@ int __real_close(int fd);
 ssize_t __real_write(int fd, const void* data, size_t size);
 ssize_t __real_read(int fd, void* data, size_t size);
 ssize_t __real_pread(int fd, void* data, size_t size, off_t offset);
+ssize_t __real_pwrite(int fd, const void* data, size_t size, off_t offset);
 }
 
 namespace miodb::test {
@@ -79,14 +80,15 @@ enum Call : int {
   kWrite,
   kRead,
   kPread,
+  kPwrite,
   kCalls
 };
 
-constexpr std::array<const char*, kCalls> kNames = {"open",      "mkdir",     "rmdir", "unlink",    "link",
-                                                    "rename",    "renameat2", "stat",  "fstat",     "fstatvfs",
-                                                    "fstatfs",   "statfs",    "flock", "ftruncate", "posix_fallocate",
-                                                    "fallocate", "mmap",      "msync", "madvise",   "fsync",
-                                                    "fdatasync", "close",     "write", "read",      "pread"};
+constexpr std::array<const char*, kCalls> kNames = {
+    "open",  "mkdir",    "rmdir",   "unlink", "link",      "rename",    "renameat2",       "stat",
+    "fstat", "fstatvfs", "fstatfs", "statfs", "flock",     "ftruncate", "posix_fallocate", "fallocate",
+    "mmap",  "msync",    "madvise", "fsync",  "fdatasync", "close",     "write",           "read",
+    "pread", "pwrite"};
 
 struct State {
   std::atomic<bool> armed{false};
@@ -103,13 +105,14 @@ bool CanFailWith(Call call, int error) {
     case EINTR:
       // What the manual pages allow.
       return call == kOpen || call == kFlock || call == kFtruncate || call == kPosixFallocate || call == kFallocate ||
-             call == kFsync || call == kFdatasync || call == kWrite || call == kRead || call == kPread;
+             call == kFsync || call == kFdatasync || call == kWrite || call == kRead || call == kPread ||
+             call == kPwrite;
     case EMFILE:
       return call == kOpen;
     case ENOSPC:
       return call == kOpen || call == kMkdir || call == kLink || call == kRename || call == kRenameat2 ||
-             call == kPosixFallocate || call == kFallocate || call == kWrite || call == kFsync || call == kFdatasync ||
-             call == kMsync;
+             call == kPosixFallocate || call == kFallocate || call == kWrite || call == kPwrite || call == kFsync ||
+             call == kFdatasync || call == kMsync;
     case ENOMEM:
       return call == kMmap || call == kMadvise || call == kOpen;
     default:
@@ -117,11 +120,45 @@ bool CanFailWith(Call call, int error) {
   }
 }
 
+// Whether a call of this kind changes a file, a name or a lock. A sync changes what is durable.
+bool Changes(Call call) {
+  switch (call) {
+    case kOpen:  // where it makes or empties a file
+    case kStat:
+    case kFstat:
+    case kFstatvfs:
+    case kFstatfs:
+    case kStatfs:
+    case kMmap:
+    case kMadvise:
+    case kClose:
+    case kRead:
+    case kPread:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Runs what the fault has instead of an error before the call that is to fail.
+void RunBefore(bool changes) {
+  if (!changes || state.calls.fetch_add(1) + 1 != state.fault.at) return;
+  state.armed.store(false);
+  const int error = errno;
+  state.fault.before();
+  errno = error;
+  state.armed.store(true);
+}
+
 // Whether this call is to fail.
-bool Fails(Call call) {
+bool Fails(Call call, bool changes) {
   if (!state.armed.load()) return false;
   state.calls_of[call].fetch_add(1);
   const CallFault& fault = state.fault;
+  if (fault.before) {
+    RunBefore(changes);
+    return false;
+  }
   if (fault.only.empty() ? !CanFailWith(call, fault.error) : fault.only != kNames[call]) return false;
   const uint64_t number = state.calls.fetch_add(1) + 1;
   if (fault.at == 0 || (fault.forever ? number < fault.at : number != fault.at)) return false;
@@ -131,6 +168,8 @@ bool Fails(Call call) {
   errno = fault.error;
   return true;
 }
+
+bool Fails(Call call) { return Fails(call, Changes(call)); }
 
 // The mapping that LossyPages looks after.
 struct Pages {
@@ -253,7 +292,7 @@ using miodb::test::Told;
 extern "C" {
 
 int __wrap_open(const char* path, int flags, ...) {
-  if (Fails(miodb::test::kOpen)) return -1;
+  if (Fails(miodb::test::kOpen, (flags & (O_CREAT | O_TRUNC)) != 0)) return -1;
   // Not lock files, which are opened to be read and written: the Env holds a lock of the process meanwhile.
   if ((flags & O_CREAT) != 0 && (flags & O_ACCMODE) == O_WRONLY) Announce();
   va_list arguments;
@@ -376,5 +415,8 @@ ssize_t __wrap_read(int fd, void* data, size_t size) {
 }
 ssize_t __wrap_pread(int fd, void* data, size_t size, off_t offset) {
   return Fails(miodb::test::kPread) ? -1 : __real_pread(fd, data, size, offset);
+}
+ssize_t __wrap_pwrite(int fd, const void* data, size_t size, off_t offset) {
+  return Fails(miodb::test::kPwrite) ? -1 : __real_pwrite(fd, data, size, offset);
 }
 }

@@ -22,6 +22,10 @@ struct CallFault {
   int error = 0;         // errno
   std::string only;      // count only calls of this name; empty: all that can fail with this errno
   bool torn = false;     // a failing write stores half of its bytes first
+
+  // If there is such a thing, no call fails. Counted are the calls that change files, names or locks, and this runs
+  // before the one to fail, uncounted.
+  std::function<void()> before = nullptr;
 };
 
 // From now on the fault is in force.

@@ -197,12 +197,12 @@ void Restore::RemoveLeft() const {
   if (!left.ssd_path.empty() && left.ssd_path == options_.ssd_path) RemoveSsd(left.ssd_path, left.pool);
 }
 
-// Somebody else may have made a directory of that name meanwhile.
+// Somebody else may have made a directory of that name meanwhile. A call that was cut off before the directory had its
+// mark has left nothing in it but a mark that was not finished.
 void Restore::RemoveSsd(const std::string& path, const Uuid& pool) const {
   uint64_t owner = 0;
-  if (SsdStore::ReadOwner(env_, path, &owner).ok() && owner == PoolIdOf(pool)) {
-    SsdStore::Destroy(env_, path).IgnoreError();
-  }
+  const Status s = SsdStore::ReadOwner(env_, path, &owner);
+  if (s.IsNotFound() || (s.ok() && owner == PoolIdOf(pool))) SsdStore::Destroy(env_, path).IgnoreError();
 }
 
 // The blocks of an extent lie in data files one behind the other, or in those of older generations. Each is hashed

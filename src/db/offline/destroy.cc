@@ -8,6 +8,7 @@
 #include "miodb/db.h"
 #include "miodb/env.h"
 #include "src/db/offline/repairer.h"
+#include "src/db/store/directory_lock.h"
 #include "src/db/store/region_places.h"
 #include "src/db/store/store_file.h"
 #include "src/format/file_names.h"
@@ -19,7 +20,6 @@
 #include "src/ssd/ssd_store.h"
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
-#include "src/util/files/held_lock.h"
 #include "src/util/files/posix_file.h"
 
 // Removing a database. The directory of a database may have been copied, the options may name somebody else's files,
@@ -41,7 +41,7 @@ namespace {
 class Destroyer {
  public:
   Destroyer(const std::string& name, const Options& options)
-      : name_(name), options_(WithOwnFiles(options)), env_(options_.env), lock_(env_) {}
+      : name_(name), options_(WithOwnFiles(options)), env_(options_.env), lock_(env_, name) {}
 
   Destroyer(const Destroyer&) = delete;
   Destroyer& operator=(const Destroyer&) = delete;
@@ -58,6 +58,7 @@ class Destroyer {
 
   bool IsInDirectory(const std::string& path) const { return PathBelow(name_, path).has_value(); }
   Status Look(Owner* pool);
+  Status Remove(Owner pool);
   Status FindParts();
   void AddIds(const StoreDescriptor& store);
   Status OwnerOfPool(const std::string& path, Owner* owner) const;
@@ -71,7 +72,7 @@ class Destroyer {
   Options options_;
   Env* const env_;
   std::string pool_path_;
-  HeldLock lock_;
+  DirectoryLock lock_;
   StoreDescriptor store_;
   bool described_ = false;  // STORE could be read
   bool has_store_ = false;  // there is one, maybe a damaged one
@@ -163,7 +164,9 @@ Status Destroyer::DestroySsd(const std::string& path) const {
   std::optional<uint64_t> id;
   if (!env_->FileExists(path) || !(at_home_ || IsInDirectory(path))) return Status::OK();
   Status s = SsdStore::FindOwner(env_, path, &id);
-  return s.ok() && id.has_value() && ids_.count(*id) > 0 ? SsdStore::Destroy(env_, path) : s;
+  // Without a mark it is empty, if a crash cut its making or its removal off: then STORE says whose it is.
+  const bool is_ours = id.has_value() ? ids_.count(*id) > 0 : at_home_ && RealPath(path) == RealPath(store_.ssd_path);
+  return s.ok() && is_ours ? SsdStore::Destroy(env_, path) : s;
 }
 
 // The log may be where STORE has it or, if it was moved, where the options say. Removed are the files of a folder that
@@ -180,8 +183,9 @@ Status Destroyer::DestroyLog() const {
   }
   if (s.ok() && owner.has_value() && logs.count(owner->id) > 0) {  // it says that it is ours
     s = FileLog::Destroy(env_, folder, &owner->id);
-    if (s.ok() && folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
   }
+  // Foreign files keep it. A removal that was cut off may have left it empty.
+  if (s.ok() && at_home_ && folder != name_) env_->RemoveDir(folder).IgnoreError();
   if (!s.ok()) return s;
   // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
   std::vector<LogFile> files;
@@ -206,8 +210,7 @@ Status Destroyer::RemoveFiles() const {
   return s;
 }
 
-// Finds the owner of the parts: once without the lock, so that the directory of another's database is not even locked,
-// and once with the lock.
+// Finds the owner of the parts.
 Status Destroyer::Look(Owner* pool) {
   Status s = FindParts();
   if (s.ok()) s = OwnerOfPool(pool_path_, pool);
@@ -217,15 +220,24 @@ Status Destroyer::Look(Owner* pool) {
   return s;
 }
 
-// The order is log, SSD tier, pool, what lies in the directory with STORE as its last file, then the lock: a removal
-// that was cut off still has the ids by which the next one knows what is left.
+// Without the directory there is nothing to lock, and nothing to remove. A look that refuses leaves what it found.
 Status Destroyer::Run() {
+  CHECK(!lock_.held());
   Owner pool;
-  Status s = Look(&pool);
-  if (!s.ok() || !env_->FileExists(name_)) return s;
-  s = lock_.Lock(LockPath(name_));
-  if (s.ok()) s = Look(&pool);  // once more: another process may have changed it before this one had the lock
-  if (s.ok() && described_) s = SyncStore(env_, name_);  // or a removal that is cut off might not know what is left
+  Status s = lock_.Take();
+  const bool is_gone = s.IsNotFound() && !env_->FileExists(name_);
+  if (s.ok() || is_gone) s = Look(&pool);
+  if (!s.ok()) lock_.Undo();
+  return s.ok() && !is_gone ? Remove(pool) : s;
+}
+
+// The order is log, SSD tier, pool, what lies in the directory with STORE as its last file, then the lock: a removal
+// that was cut off still has the ids by which the next one knows what is left. Foreign files stay, and the directory
+// with them.
+Status Destroyer::Remove(Owner pool) {
+  CHECK(lock_.held());
+  Status s;
+  if (described_) s = SyncStore(env_, name_);  // or a removal that is cut off might not know what is left
   if (s.ok()) s = DestroyLog();
   if (!options_.ssd_path.empty()) {
     if (s.ok()) s = DestroySsd(options_.ssd_path);
@@ -235,20 +247,18 @@ Status Destroyer::Run() {
     }
   }
   if (s.ok()) s = DestroyPool(pool_path_, pool);
-  if (s.ok()) s = DestroyPoolIfOurs(RepairedPoolPath(options_, name_));
+  const std::string repaired = RepairedPoolPath(options_, name_);
+  if (s.ok() && env_->FileExists(repaired)) s = DestroyPoolIfOurs(repaired);
   for (int i = 1; s.ok() && env_->FileExists(DamagedPoolPath(options_, name_, i)); i++) {
     s = DestroyPoolIfOurs(DamagedPoolPath(options_, name_, i));
   }
-  for (const std::string& path : {pool_path_, RepairedPoolPath(options_, name_)}) {
+  for (const std::string& path : {pool_path_, repaired}) {
     for (int n = 1; s.ok() && env_->FileExists(TemporaryName(path, n)); n++) {
       s = DestroyPoolIfOurs(TemporaryName(path, n));
     }
   }
   if (s.ok()) s = RemoveFiles();
-  if (!s.ok()) return s;
-  lock_.Unlock();
-  env_->RemoveFile(LockPath(name_)).IgnoreError();
-  env_->RemoveDir(name_).IgnoreError();  // foreign files stay, and the directory with them
+  if (s.ok()) lock_.Remove();
   return s;
 }
 

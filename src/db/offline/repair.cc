@@ -11,6 +11,7 @@
 #include "src/db/offline/repairer.h"
 #include "src/db/open/db_impl.h"
 #include "src/db/stats/info_log.h"
+#include "src/db/store/places.h"
 #include "src/db/store/region_places.h"
 #include "src/format/file_names.h"
 #include "src/inspect/image/find_secret.h"
@@ -76,6 +77,8 @@ Status Repairer::Run() {
       return Status::InvalidArgument(region,
                                      "is a region of the pool, and a repair writes over it: give it another name");
     }
+    s = CheckNameLength("nvm_regions", region);
+    if (!s.ok()) return s;
     if (!Region::IsDevice(region)) continue;
     return Status::NotSupported(region, "a repair needs files: copy the region's device into one, and name that");
   }
@@ -254,7 +257,7 @@ Status Repairer::Write(Salvage* salvage) {
   hooks.repairs = true;
   if (volatile_) {
     hooks.any_sizes = true;
-    options.nvm_budget = 1;  // everything is drained
+    options.nvm_budget = 64;  // less than any table has, so everything is drained
   }
   std::unique_ptr<DBImpl> db;
   Status s = DBImpl::Open(options, RepairDirectory(name_), hooks, &db);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "src/db/offline/repairer.h"
+#include "src/db/store/places.h"
 #include "src/numa/file_system.h"
 #include "src/nvm/pool/memory_env.h"
 #include "src/util/check/check.h"
@@ -49,6 +50,9 @@ Status Repairer::CheckKind() const {
   if (MemoryEnv::Of(env_) != nullptr) {
     return Status::NotSupported(pool_path_, "a pool in the memory of an Env cannot be repaired");
   }
+  Status s = CheckNameLength("pool_path", pool_path_);
+  if (s.ok()) s = CheckNameLength("ssd_path", options_.ssd_path);
+  if (!s.ok()) return s;
   if (!options_.ssd_path.empty() && IsMountPoint(options_.ssd_path)) {
     return Status::NotSupported(options_.ssd_path,
                                 "a repair puts another directory in its place, which a mount point does not allow");

@@ -48,7 +48,7 @@ class Checkpoint;
 class Control;
 class CpuCensus;
 struct DbContext;
-class FileLock;
+class DirectoryLock;
 class Flusher;
 class KeptLog;
 class LogFiles;
@@ -123,7 +123,7 @@ class DBImpl final : public FamilyCalls {
   Status MapPool();
   Status RecoverParts() REQUIRES(db_mutex);
   Status StartThreads();
-  void RemoveUnfinished(const std::string& store, bool directory_existed);
+  void RemoveUnfinished(const std::string& store);
 
   // ---- db_regions.cc
   Status AddMissingRegions();
@@ -153,7 +153,7 @@ class DBImpl final : public FamilyCalls {
   std::unique_ptr<Recovery> recovery_;
   std::unique_ptr<Properties> properties_;
 
-  FileLock* file_lock_ = nullptr;
+  std::unique_ptr<DirectoryLock> lock_;
   Mutex region_mutex_;  // one region is added at a time
 };
 

@@ -8,6 +8,7 @@
 #include "src/db/open/db_impl.h"
 #include "src/db/open/db_parts.h"
 #include "src/db/stats/info_log.h"
+#include "src/db/store/places.h"
 #include "src/db/store/region_places.h"
 #include "src/format/file_names.h"
 #include "src/nvm/readers/reader_guard.h"
@@ -181,6 +182,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), kept_.get(), write_.get());
   properties_ =
       std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(), tier_.get());
+  lock_ = std::make_unique<DirectoryLock>(context_->options.env, name);
   workers_->Add(Step::kPrepare, [this] { return space_->Prepare(); });
   workers_->Add(Step::kFlush, [this] {
     const bool sealed = write_->SealIfAsked();
@@ -192,20 +194,22 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   workers_->Add(Step::kSsd, [this] { return tier_->Step(); });
 }
 
-// LookForDatabase comes before the directory is made, so that a refused open leaves none. An open that failed after
-// that removes what it made, if it found under the lock that there was no database before.
+// LookForDatabase comes before the directory is made, so that an open which may not make a database leaves none. That
+// there is none can be told without the lock. All else is told by the look under it: of a database that another process
+// is making or removing some parts are there, as of one that has lost the others. An open that failed after that
+// removes what it made, if it found under the lock that there was no database before.
 Status DBImpl::Start() {
-  CHECK(file_lock_ == nullptr && !workers_->running());
-  const bool directory_existed = context_->options.env->FileExists(context_->name);
+  CHECK(!lock_->held() && !workers_->running());
   Status s = LookForDatabase();
-  if (!s.ok() && !s.IsIOError()) return s;  // an I/O error is told by the lock, or by the look under it
+  if (!s.ok() && !s.IsIOError() && store_->existence() == Existence::kNew) return s;
   s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   workers_->Stop();
   if (context_->events != nullptr) context_->events->Stop();
   logs_->Abandon();
   context_->LogStatus("open failed", s);
-  if (!store_->existed()) RemoveUnfinished(StorePath(context_->name), directory_existed);
+  if (lock_->held() && store_->existence() == Existence::kNew) RemoveUnfinished(StorePath(context_->name));
+  lock_->Undo();
   return s;
 }
 
@@ -224,6 +228,8 @@ Status DBImpl::LookForDatabase() {
   bool pool_is_there = false;
   Status s = LookForPool(&pool_is_there);
   if (s.ok()) s = store_->Find(pool_is_there);
+  // Those that a repair makes are longer, and have room.
+  if (s.ok() && !context_->hooks.repairs) s = CheckNewNames(options, name, store_->store());
   if (!s.ok()) return s;
   if (store_->existed()) {
     return options.error_if_exists ? Status::InvalidArgument(name, "exists (error_if_exists is true)") : s;
@@ -253,58 +259,38 @@ Status DBImpl::OpenParts() {
 }
 
 // Leaves nothing half-created. A file that cannot be removed was not ours to make. A STORE that says that there is a
-// database goes first, then the pool: that takes no memory. Parts go only if there was no database when this open had
-// the lock: an open that could not find that out has made no parts.
-void DBImpl::RemoveUnfinished(const std::string& store, bool directory_existed) {
-  CHECK(!store_->existed() && !workers_->running());
+// database goes first, then the pool: that takes no memory. REQUIRES: there was no database when this open had the
+// lock; an open that could not find that out has made no parts.
+void DBImpl::RemoveUnfinished(const std::string& store) {
+  CHECK(lock_->held() && !workers_->running());
   Env* const env = context_->options.env;
-  const bool made_parts = file_lock_ != nullptr && store_->existence() == Existence::kNew;
-  if (made_parts && store_->store().state == StoreState::kInUse) {
+  if (store_->store().state == StoreState::kInUse) {
     const Status removed = env->RemoveFile(store);
     if (!removed.ok() && !removed.IsNotFound()) return;  // the database is whole, and stays so
   }
-  if (made_parts) {
-    if (context_->pool != nullptr) context_->pool->Remove();
-    if (context_->env_memory != nullptr) env->RemoveFile(PoolPath(context_->options, context_->name)).IgnoreError();
-    logs_->Remove();
-    if (context_->ssd != nullptr) {
-      context_->ssd.reset();
-      SsdStore::Destroy(env, context_->options.ssd_path).IgnoreError();
-    }
-    // A pool that cannot be removed keeps its STORE, without which nobody could open it.
-    bool pool_is_there = true;
-    if (LookForPool(&pool_is_there).ok() && !pool_is_there) env->RemoveFile(store).IgnoreError();
-    context_->own_log.reset();
-    context_->info_log = context_->options.info_log;
-    env->RemoveFile(LogPath(context_->name)).IgnoreError();
-    env->RemoveFile(ReadersPath(context_->name)).IgnoreError();
+  if (context_->pool != nullptr) context_->pool->Remove();
+  if (context_->env_memory != nullptr) env->RemoveFile(PoolPath(context_->options, context_->name)).IgnoreError();
+  logs_->Remove();
+  if (context_->ssd != nullptr) {
+    context_->ssd.reset();
+    SsdStore::Destroy(env, context_->options.ssd_path).IgnoreError();
   }
-  if (made_parts || (file_lock_ != nullptr && !directory_existed)) {
-    env->UnlockFile(file_lock_).IgnoreError();
-    file_lock_ = nullptr;
-    env->RemoveFile(LockPath(context_->name)).IgnoreError();
-  }
-  if (!directory_existed) env->RemoveDir(context_->name).IgnoreError();
+  // A pool that cannot be removed keeps its STORE, without which nobody could open it.
+  bool pool_is_there = true;
+  if (LookForPool(&pool_is_there).ok() && !pool_is_there) env->RemoveFile(store).IgnoreError();
+  context_->own_log.reset();
+  context_->info_log = context_->options.info_log;
+  env->RemoveFile(LogPath(context_->name)).IgnoreError();
+  env->RemoveFile(ReadersPath(context_->name)).IgnoreError();
 }
 
 // The lock is the first file that is made, as LevelDB does it: whoever loses a race for the directory has made nothing
 // else in it.
 Status DBImpl::LockDirectory() {
-  CHECK(file_lock_ == nullptr);
-  Env* const env = context_->options.env;
-  const std::string& name = context_->name;
-  if (!env->FileExists(name)) {
-    Status s = env->CreateDir(name);
-    if (!s.ok() && !env->FileExists(name)) {
-      // LevelDB's message, which finds the missing directory with LOCK.
-      if (s.IsNotFound()) return Status::NotFound(LockPath(name), "No such file or directory (nor the one above it)");
-      return Status::IOError(name, "cannot create the directory: " + s.ToString());
-    }
-  }
-  Status s = env->LockFile(LockPath(name), &file_lock_);
-  if (s.ok()) s = LookForDatabase();  // once more: another process may have made it before this one had the lock
+  Status s = lock_->MakeAndTake();
+  if (s.ok()) s = LookForDatabase();
   if (s.ok()) s = store_->Trust();
-  return s.ok() ? OpenInfoLog(context_->options, name, &context_->own_log, &context_->info_log) : s;
+  return s.ok() ? OpenInfoLog(context_->options, context_->name, &context_->own_log, &context_->info_log) : s;
 }
 
 // The parts are opened from the bottom up, because each finds in the one below what it continues. Memory that this
@@ -322,7 +308,8 @@ Status DBImpl::OpenPool() {
   CHECK(db.chunk_bytes > 0 && db.chunk_bytes % kExtentUnit == 0);
   db.blocks = BackgroundResources::BlocksOf(db.resources.get(), BlockBytes(db.options), db.placement.dram_node);
   write_->OpenFrames();
-  s = tier_->Open();
+  s = CheckRepairedTier(db.options, floor_->store_id());
+  if (s.ok()) s = tier_->Open();
   if (!s.ok()) return s;
   if (db.ssd != nullptr) db.ssd->GuardReaders(db.pool->held()->guard());
   DbLock lock(control_.get());
@@ -352,6 +339,8 @@ Status DBImpl::MapPool() {
   if (existence == Existence::kNew && store_->Keeps() && is_volatile != (uuid == Uuid{})) {
     uuid = is_volatile ? Uuid{} : NewUuid();
   }
+  uint64_t& id = store_->store().log.id;
+  if (existence == Existence::kNew && store_->Keeps() && is_volatile && id == 0) id = NewId();
   const Pool::Options pool_options{db.options.pool_size,
                                    db.options.pool_growth,
                                    db.options.persist_mode,
@@ -429,7 +418,7 @@ DBImpl::~DBImpl() {
   DCHECK(tree_->snapshots.empty());          // the user releases all snapshots before
   DCHECK_LE(context_->pool.use_count(), 1);  // and closes all views
   const Pool* const pool = context_->pool.get();
-  const bool was_open = pool != nullptr && !pool->is_volatile() && file_lock_ != nullptr && workers_->running();
+  const bool was_open = pool != nullptr && !pool->is_volatile() && lock_->held() && workers_->running();
   if (context_->options.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log
   workers_->Stop();
   CHECK(!workers_->running());
@@ -440,10 +429,7 @@ DBImpl::~DBImpl() {
     if (!s.ok()) context_->LogStatus("free space is kept", s);
   }
   if (context_->tracer.active()) EndTrace().IgnoreError();  // the error is in the info log
-  if (file_lock_ != nullptr) {
-    context_->Log("closed");
-    context_->options.env->UnlockFile(file_lock_).IgnoreError();
-  }
+  if (lock_->held()) context_->Log("closed");
 }
 
 }  // namespace miodb

@@ -22,6 +22,7 @@
 #include "src/db/space/log_floor.h"
 #include "src/db/space/space.h"
 #include "src/db/state/tree.h"
+#include "src/db/store/directory_lock.h"
 #include "src/db/store/store_keeper.h"
 #include "src/db/write/write_path.h"
 

@@ -3,6 +3,7 @@
 #include "src/db/context/options_check.h"
 #include "src/db/open/db_impl.h"
 #include "src/db/open/db_parts.h"
+#include "src/db/store/places.h"
 #include "src/db/store/region_places.h"
 #include "src/util/check/check.h"
 
@@ -43,6 +44,7 @@ Status DBImpl::DoAddRegion(const NvmRegion& region) {
     DbLock lock(control_.get());
     s = control_->error();
   }
+  if (s.ok()) s = CheckNameLength("nvm_regions", region.path);
   if (s.ok()) s = store_->Keep(StoreState::kInUse, region.path);
   if (!s.ok()) return s;
   s = context_->pool->AddRegion(RegionsOf(with).front());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/db/store/places.h"
+#include "src/db/store/store_file.h"
 #include "src/format/file_names.h"
 #include "src/format/superblock.h"
 #include "src/util/check/check.h"
@@ -117,7 +118,8 @@ Status LogFiles::Make(const StoreDescriptor::Log& log, uint64_t store_id) {
     folder_made_ = true;
   }
   auto opened = std::make_unique<FileLog>(log_options);
-  if (s.ok()) s = opened->Own(log.id, store_id, log.epoch);
+  const bool is_home = RealPath(folder) == RealPath(db_.name);
+  if (s.ok()) s = opened->Own(log.id, store_id, log.epoch, is_home ? nullptr : &store_->store().former_ids);
   if (s.ok()) files_ = std::move(opened);
   return s;
 }

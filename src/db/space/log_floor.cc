@@ -62,15 +62,13 @@ const PMTable* OldestTable(const Version& version, bool* in_buffer) {
 
 }  // namespace
 
-// The id of a new database is its first pool's; it outlives that pool, because each open of a volatile pool makes
-// another one.
+// Each open of a volatile pool makes another one, so such a database has the id that STORE names, from its making on.
 Status LogFloor::Read(bool exists) {
-  store_id_ = db_.pool->id();
+  const StoreDescriptor& store = store_->store();
+  store_id_ = db_.pool->is_volatile() && store.log.id != 0 ? store.log.id : db_.pool->id();
   opened_epoch_ = db_.pool->epoch();
   if (!exists) return Status::OK();
-  const StoreDescriptor& store = store_->store();
   if (!found_.DecodeSsdState(store.ssd_state)) return Status::Corruption(StorePath(db_.name), "is damaged");
-  store_id_ = store.log.id;
   log_reach_ = store.log_reach;
   opened_epoch_ = found_.next_id;
   return Status::OK();

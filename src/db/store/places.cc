@@ -1,18 +1,21 @@
 #include "src/db/store/places.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "src/db/store/directory_lock.h"
 #include "src/db/store/store_file.h"
 #include "src/format/file_names.h"
 #include "src/log/file_log.h"
 #include "src/nvm/pool/pool_image.h"
+#include "src/nvm/pool/pool_names.h"
 #include "src/nvm/region/region_finder.h"
 #include "src/ssd/ssd_store.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 #include "src/util/check/no_throw.h"
-#include "src/util/files/held_lock.h"
 #include "src/util/files/posix_file.h"
 #include "src/version/edit/version_edit.h"
 
@@ -68,9 +71,9 @@ class Mover {
 };
 
 Status Mover::Run() {
-  HeldLock lock(env_);
+  DirectoryLock lock(env_, name_);
   if (!env_->FileExists(StorePath(name_))) return MissingStore();  // or the lock would be made where no database is
-  Status s = lock.Lock(LockPath(name_));
+  Status s = lock.Take();
   if (s.ok()) s = ReadStore(env_, name_, &store_);
   if (s.IsNotFound()) return MissingStore();
   if (s.ok() && store_.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name_), kMakingCutOff);
@@ -174,6 +177,8 @@ Status Mover::FindTier() const {
 // The first part whose place differs is named: parts are moved one by one, and each has its flag.
 Status CheckPlaces(const Options& options, const std::string& name, const StoreDescriptor& store) {
   Status s;
+  // Of a making that was cut off the ids count alone: STORE does not name places yet.
+  if (store.state != StoreState::kInUse) return s;
   if (store.pool != Uuid{}) {
     s = CheckPlace(name, "pool_path", "pool", PoolPath(options, name), PoolPath(store.pool_path, name));
   }
@@ -182,6 +187,35 @@ Status CheckPlaces(const Options& options, const std::string& name, const StoreD
   }
   if (s.ok() && !options.ssd_path.empty() && !store.ssd_path.empty()) {
     s = CheckPlace(name, "ssd_path", "ssd", options.ssd_path, store.ssd_path);
+  }
+  return s;
+}
+
+// The system tells the longest name of a folder that is there.
+Status CheckNameLength(const char* option, const std::string& path) {
+  DCHECK(option != nullptr);
+  constexpr long kUsual = 255;
+  static const std::string longest_ending = RepairedRegionPath(TemporaryName("", kTemporaryNames));
+  const long told = ::pathconf(DirectoryOf(path).c_str(), _PC_NAME_MAX);
+  const size_t most = static_cast<size_t>(told > 0 ? told : kUsual) - longest_ending.size();
+  const size_t bytes = path.size() - (path.rfind('/') + 1);
+  DCHECK_LE(bytes, path.size());
+  if (bytes <= most) return Status::OK();
+  return Status::InvalidArgument(std::string("Options::") + option + " names " + path,
+                                 "the name has " + std::to_string(bytes) + " bytes: with more than " +
+                                     std::to_string(most) +
+                                     " there is no room for the names that a repair makes beside it. Give it a shorter "
+                                     "one; where the database is there already, miodb_move has STORE say so");
+}
+
+Status CheckNewNames(const Options& options, const std::string& name, const StoreDescriptor& store) {
+  Status s;
+  if (store.state != StoreState::kInUse) s = CheckNameLength("pool_path", PoolPath(options, name));
+  if (s.ok() && store.ssd_path.empty()) s = CheckNameLength("ssd_path", options.ssd_path);
+  for (const NvmRegion& named : options.nvm_regions) {
+    const bool is_known = std::any_of(store.regions.begin(), store.regions.end(),
+                                      [&](const auto& region) { return IsSame(region.path, named.path); });
+    if (s.ok() && !is_known) s = CheckNameLength("nvm_regions", named.path);
   }
   return s;
 }
@@ -249,6 +283,17 @@ Status OlderStore(const std::string& name, const StoreDescriptor::Log& log, cons
                                                       std::to_string(owner.epoch) +
                                                       " in WAL_OWNER): put the newer one back, or remove it and call "
                                                       "RepairDB, which makes it anew");
+}
+
+// An open would make an empty directory in the place of the one that was renamed.
+Status CheckRepairedTier(const Options& options, uint64_t store_id) {
+  uint64_t owner = 0;
+  const std::string repaired = RepairedSsdPath(options);
+  if (options.env->FileExists(options.ssd_path) || !options.env->FileExists(repaired)) return Status::OK();
+  const Status s = SsdStore::ReadOwner(options.env, repaired, &owner);
+  if (!s.ok() || owner != store_id) return Status::OK();
+  return Status::InvalidArgument(
+      options.ssd_path, "is not there, but " + repaired + " is: a repair was cut off, and RepairDB finishes it");
 }
 
 Status MoveStore(const std::string& name, const Options& options) {

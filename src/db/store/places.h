@@ -31,7 +31,17 @@ inline constexpr char kMakingCutOff[] =
 // Parts that the options do not use, or that were never made, have no place to compare.
 Status CheckPlaces(const Options& options, const std::string& name, const StoreDescriptor& store);
 
-// The same for the regions of the open pool.
+// Whether the name of a part leaves room for the names that a repair makes beside it. InvalidArgument names the option
+// and the longest name.
+Status CheckNameLength(const char* option, const std::string& path);
+
+// The same for the parts that STORE does not name yet.
+Status CheckNewNames(const Options& options, const std::string& name, const StoreDescriptor& store);
+
+// InvalidArgument if a repair of the database was cut off before it gave the SSD tier its name.
+Status CheckRepairedTier(const Options& options, uint64_t store_id);
+
+// Whether the options name the places that STORE has for the regions of the open pool.
 Status CheckRegionPlaces(const Options& options, const std::string& name, const StoreDescriptor& store,
                          const Pool& pool);
 

@@ -18,6 +18,7 @@ namespace miodb {
 
 // Lengths are told as the caller knows them: without the prefix that keys of a family have here.
 inline size_t PrefixBytes(const KeyOrder& order, const Slice& key) {
+  DCHECK(!order.OfFamily(key) || key.size() >= kFamilyMarkBytes);
   return order.OfFamily(key) ? kFamilyPrefixBytes : 0;
 }
 

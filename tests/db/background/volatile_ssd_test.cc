@@ -394,7 +394,9 @@ TEST_F(VolatileSsdTest, ALogFolderIsDestroyedWithItsOwnDatabaseOnly) {
   ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
   ASSERT_OK(db->Flush());
   db.reset();
-  Open();  // the folder is empty, and its own now
+  EXPECT_STATUS(InvalidArgument, TryOpen());  // the folder has no log file, and says whose it is
+  fs::remove(logs_ + "/WAL_OWNER");
+  Open();
   Put("b", "2");
   ASSERT_OK(DestroyDB(other_path, other));
   EXPECT_FALSE(fs::exists(other_path));

@@ -116,7 +116,7 @@ class OpenFaultsTest : public SsdTestBase, public testing::WithParamInterface<Mo
       if (HasFailure()) return;
       if (!met) break;
     }
-    EXPECT_GT(failed, 5);
+    EXPECT_GT(failed, 4);
   }
 };
 

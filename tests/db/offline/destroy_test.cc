@@ -6,6 +6,7 @@
 #include <string>
 
 #include "miodb/env.h"
+#include "src/db/store/places.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {
@@ -87,6 +88,59 @@ TEST_F(DestroyTest, FailsWhileTheDatabaseIsOpenAndHarmsNothing) {
   Put("b", "2");
   Open();
   EXPECT_EQ("(a->1)(b->2)", Forward(db_.get()));
+}
+
+// Whatever may be opened may be repaired and removed: a repair has names of its own beside the part.
+TEST_F(DestroyTest, ANameIsRefusedThatIsTooLongForARepair) {
+  constexpr size_t kLongest = 238;
+  for (const size_t bytes : {kLongest, kLongest + 1, size_t{251}, size_t{255}}) {
+    options_.pool_path = dir_ / std::string(bytes, 'p');
+    const Status s = TryOpen();
+    if (bytes > kLongest) {
+      EXPECT_STATUS(InvalidArgument, s);
+      EXPECT_NE(std::string::npos, s.ToString().find("more than 238")) << s.ToString();
+      EXPECT_FALSE(std::filesystem::exists(path_));
+      continue;
+    }
+    ASSERT_OK(s);
+    Put("a", "1");
+    Close();
+    ASSERT_OK(RepairDB(path_, options_));
+    Open();
+    EXPECT_EQ("1", Get("a"));
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+    EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
+  }
+  options_.pool_path.clear();
+  options_.ssd_path = dir_ / std::string(kLongest + 1, 's');
+  options_.log_mode = kLogFile;
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  options_.ssd_path.clear();
+  Open();
+  NvmRegion region;
+  region.path = dir_ / std::string(kLongest + 1, 'r');
+  EXPECT_STATUS(InvalidArgument, db_->AddRegion(region));
+}
+
+// A database that has such a name already goes as well, and says before a repair what is in the way.
+TEST_F(DestroyTest, APoolWithAVeryLongNameIsRemoved) {
+  options_.pool_path = dir_ / "pool";
+  Open();
+  Put("a", "1");
+  Close();
+  const std::string long_name = dir_ / std::string(251, 'p');
+  std::filesystem::rename(options_.pool_path, long_name);
+  options_.pool_path = long_name;
+  ASSERT_OK(MoveStore(path_, options_));
+  Open();
+  EXPECT_EQ("1", Get("a"));
+  Close();
+  const Status s = RepairDB(path_, options_);
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_TRUE(Mentions(s, "miodb_move"));
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
 }
 
 // ---- What is not its own

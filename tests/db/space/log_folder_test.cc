@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "miodb/backup.h"
 #include "miodb/env.h"
 #include "src/db/store/places.h"
 #include "tests/db/space/file_log_fixture.h"
@@ -236,6 +237,8 @@ TEST_F(LogFolderTest, TheLogOfAPoolThatIsGoneIsNotTakenForTheNextOnes) {
   Open();
   CheckRange(0, 20);
   options_.log_mode = kLogFile;
+  EXPECT_STATUS(InvalidArgument, TryOpen());  // it says whose it is
+  fs::remove(options_.wal_dir + "/WAL_OWNER");
   Open();
   PutRange(20, 40);
   Open();
@@ -355,6 +358,34 @@ TEST_F(LogFolderTest, ADatabaseDoesNotTakeAnothersLog) {
   EXPECT_TRUE(Mentions(s, "another pool"));
   EXPECT_FALSE(fs::exists(path_)) << "nothing half-created is left";
   path_ = first;
+  Open();
+  CheckRange(0, 20);
+}
+
+// All that the first one had in its log is in tables, and its folder is its own all the same.
+TEST_F(LogFolderTest, ADatabaseDoesNotTakeAnothersFolderWithoutLogFiles) {
+  options_.wal_dir = dir_ / "wal";
+  Open();
+  PutRange(0, 20);
+  ASSERT_OK(db_->Flush());
+  ASSERT_OK(db_->CreateBackup(BackupOptions(), dir_ / "backups", nullptr));
+  Close();
+  ASSERT_TRUE(LogFiles(options_.wal_dir).empty());
+  const std::string first = path_;
+  ASSERT_OK(RestoreBackup(options_, BackupOptions(), dir_ / "backups", 0, dir_ / "restored"));
+  for (const char* name : {"restored", "new"}) {
+    path_ = dir_ / name;
+    const Status s = TryOpen();
+    EXPECT_STATUS(InvalidArgument, s);
+    EXPECT_TRUE(Mentions(s, "give another Options::wal_dir"));
+  }
+  EXPECT_FALSE(fs::exists(path_)) << "nothing half-created is left";
+  path_ = first;
+  Open();
+  CheckRange(0, 20);
+  Close();
+  path_ = dir_ / "restored";
+  options_.wal_dir = dir_ / "other";
   Open();
   CheckRange(0, 20);
 }
