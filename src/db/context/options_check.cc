@@ -104,7 +104,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
   if (std::find(o.listeners.begin(), o.listeners.end(), nullptr) != o.listeners.end()) {
     return Status::InvalidArgument("Options::listeners", "none of them may be null");
   }
-  Status s = CheckRanges(o, any_sizes ? 64 : INT64_MAX, kExtentUnit);
+  Status s = CheckRanges(o, any_sizes ? 1 : INT64_MAX, kExtentUnit);
   // Rules over several options come last, when each option is known to be in its range.
   if (s.ok() && !any_sizes) s = CheckChunkOfPool(o);
   if (s.ok() && o.lifetime_policy != nullptr && o.lifetime_seconds != 0) {

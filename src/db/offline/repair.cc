@@ -257,7 +257,7 @@ Status Repairer::Write(Salvage* salvage) {
   hooks.repairs = true;
   if (volatile_) {
     hooks.any_sizes = true;
-    options.nvm_budget = 64;  // less than any table has, so everything is drained
+    options.nvm_budget = 1;  // everything is drained
   }
   std::unique_ptr<DBImpl> db;
   Status s = DBImpl::Open(options, RepairDirectory(name_), hooks, &db);
