@@ -135,7 +135,6 @@ VersionEdit RangesEdit() {
   SstMeta meta = *edit.files.back().meta;
   meta.ranges_applied = 900;
   edit.files.back().meta = std::make_shared<SstMeta>(meta);
-  edit.SetFlushedSequence(kMostReadSequence);
   edit.removed_ranges.push_back(20);
   edit.ranges.push_back({21, {"a", "b", 900}});
   edit.ranges.push_back({22, {"b", std::string(200, 'b'), kMostReadSequence}});

@@ -198,10 +198,9 @@ VersionEdit EditMaker::NextEdit(size_t most_tables) {
     edit.removed_ranges.push_back(it->first);
     state_.ranges.erase(it);
   }
-  if (random_.OneIn(2) && state_.flushed_sequence > 0) {
+  if (random_.OneIn(2)) {
     RangePlace place = AnyRange(false);
     place.id = state_.next_id++;
-    place.range.sequence = 1 + place.range.sequence % state_.flushed_sequence;
     state_.ranges[place.id] = place;
     edit.ranges.push_back(place);
   }

@@ -64,21 +64,6 @@ TEST(VersionEditTest, RoundTrips) {
   }
 }
 
-TEST(VersionEditTest, ARangeIsNoNewerThanWhatWasFlushed) {
-  VersionEdit edit;
-  edit.SetNextId(8);
-  edit.SetFlushedSequence(5);
-  edit.ranges.push_back({7, {"a", "b", 5}});
-  ManifestState state;
-  ASSERT_OK(state.Apply(edit));
-  VersionEdit newer;
-  newer.ranges.push_back({7, {"b", "c", 6}});
-  EXPECT_STATUS(Corruption, ManifestState(state).Apply(newer));
-  newer.SetFlushedSequence(6);
-  newer.ranges[0].id = 8;
-  ASSERT_OK(state.Apply(newer));
-}
-
 // Such keys would make edits as long as the keys, and a snapshot as long as all keys together.
 TEST(VersionEditTest, LongKeysOfFilesAreLeftOut) {
   VersionEdit edit, decoded;

@@ -175,16 +175,6 @@ std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const st
   return result;
 }
 
-// The edit of a flush brings a range together with the writes up to it, so no range is newer than these.
-Status CheckRanges(const std::vector<RangePlace>& ranges, uint64_t flushed_sequence) {
-  for (const RangePlace& place : ranges) {
-    if (place.range.sequence > flushed_sequence) {
-      return Status::Corruption("manifest", "a deleted range is newer than what was flushed");
-    }
-  }
-  return Status::OK();
-}
-
 }  // namespace
 
 // A number from this side of the program that the other side would refuse must not reach the medium, where it would
@@ -334,7 +324,6 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   const std::string* twice = PrepareNames(family_names, edit.removed_families, fresh->families, &fresh->family_names);
   if (twice != nullptr) return Status::Corruption("manifest has two families of one name", *twice);
   s = PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
-  if (s.ok()) s = CheckRanges(edit.ranges, fresh->flushed_sequence);
   if (s.ok()) s = CheckSavepoints(*this, edit);
   if (!s.ok()) return s;
   s = PreparePlaces(savepoints, edit.removed_savepoints, edit.savepoints, "manifest removes unknown savepoint",
