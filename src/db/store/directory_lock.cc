@@ -7,15 +7,11 @@
 
 namespace miodb {
 
-DirectoryLock::~DirectoryLock() {
-  if (held()) env_->UnlockFile(lock_).IgnoreError();
-}
-
 Status DirectoryLock::Take() {
   CHECK(!held());
   const std::string path = LockPath(name_);
   const bool is_there = env_->FileExists(path);
-  const Status s = env_->LockFile(path, &lock_);
+  const Status s = lock_.Lock(path);
   made_lock_ = s.ok() && !is_there;
   return s;
 }
@@ -42,8 +38,7 @@ Status DirectoryLock::MakeAndTake() {
 
 void DirectoryLock::Undo() {
   if (held() && made_lock_) env_->RemoveFile(LockPath(name_)).IgnoreError();
-  if (held()) env_->UnlockFile(std::exchange(lock_, nullptr)).IgnoreError();
-  DCHECK(!held());
+  lock_.Unlock();
   if (std::exchange(made_directory_, false)) env_->RemoveDir(name_).IgnoreError();
 }
 

@@ -14,17 +14,14 @@
 
 #include "miodb/env.h"
 #include "src/util/check/check.h"
+#include "src/util/files/held_lock.h"
 
 namespace miodb {
 
 class DirectoryLock {
  public:
-  DirectoryLock(Env* env, const std::string& name) : env_(env), name_(name) { CHECK(env != nullptr); }
-
-  // Lets go, and leaves the files.
-  ~DirectoryLock();
-  DirectoryLock(const DirectoryLock&) = delete;
-  DirectoryLock& operator=(const DirectoryLock&) = delete;
+  // An object that holds the lock lets go at its end, and leaves the files.
+  DirectoryLock(Env* env, const std::string& name) : env_(env), name_(name), lock_(env) { CHECK(env != nullptr); }
 
   // NotFound without the directory; IOError if somebody else has the lock.
   Status Take();
@@ -32,7 +29,7 @@ class DirectoryLock {
   // Makes the directory where it is missing.
   Status MakeAndTake();
 
-  bool held() const { return lock_ != nullptr; }
+  bool held() const { return lock_.held(); }
 
   // Lets go, and removes the files that this object has made: LOCK, and the directory if it is empty then.
   void Undo();
@@ -43,7 +40,7 @@ class DirectoryLock {
  private:
   Env* const env_;
   const std::string name_;
-  FileLock* lock_ = nullptr;
+  HeldLock lock_;
   bool made_lock_ = false;
   bool made_directory_ = false;
 };

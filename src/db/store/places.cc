@@ -287,6 +287,7 @@ Status OlderStore(const std::string& name, const StoreDescriptor::Log& log, cons
 
 // An open would make an empty directory in the place of the one that was renamed.
 Status CheckRepairedTier(const Options& options, uint64_t store_id) {
+  if (options.ssd_path.empty()) return Status::OK();
   uint64_t owner = 0;
   const std::string repaired = RepairedSsdPath(options);
   if (options.env->FileExists(options.ssd_path) || !options.env->FileExists(repaired)) return Status::OK();
