@@ -56,7 +56,7 @@ namespace miodb::bench {
   F(char*, property_value, (void* db, const char* name))                                                   \
   F(void, compact_range, (void* db, const char* start, size_t, const char* limit, size_t))
 
-// Of LevelDB, and needed.
+// Functions of LevelDB alone. A library without one of them is refused.
 #define MIODB_C_API_OF_LEVELDB(F)                                                                                 \
   F(void*, open, (const void* options, const char* path, char** error))                                           \
   F(void, put, (void* db, const void* options, const char* key, size_t, const char* value, size_t, char** error)) \
@@ -79,14 +79,14 @@ namespace miodb::bench {
   F(void*, filterpolicy_create_bloom, (int bits))                                                                 \
   F(void, filterpolicy_destroy, (void* policy))
 
-// Of LevelDB; forks of old versions lack them.
+// Functions of LevelDB alone. Forks of old versions lack them.
 #define MIODB_C_API_OF_NEW_LEVELDB(F)                               \
   F(void, options_set_max_file_size, (void* options, size_t))       \
   F(void, options_set_block_restart_interval, (void* options, int)) \
   F(int, major_version, ())                                         \
   F(int, minor_version, ())
 
-// Of RocksDB, and needed.
+// Functions of RocksDB alone. A library without one of them is refused.
 #define MIODB_C_API_OF_ROCKSDB(F)                                                                                      \
   F(void, get_options_from_string, (const void* base, const char* text, void* options, char** error))                  \
   F(void, options_set_wal_recovery_mode, (void* options, int))                                                         \
@@ -116,7 +116,7 @@ namespace miodb::bench {
   F(void, options_enable_statistics, (void* options))                                                                  \
   F(char*, options_statistics_get_string, (void* options))
 
-// Of RocksDB; not every version has them.
+// Functions of RocksDB alone. Old versions lack some of them.
 #define MIODB_C_API_OF_NEW_ROCKSDB(F)                                                                                  \
   F(void, singledelete_cf, (void* db, const void* options, void* family, const char* key, size_t, char** error))       \
   F(void, writebatch_singledelete_cf, (void* batch, void* family, const char* key, size_t))                            \
@@ -146,7 +146,7 @@ struct CApi {
 
   // Loads the library in this file, or the one that is installed. kNotFound: there is none; kError: it is not one.
   static Outcome Load(Kind kind, const std::string& file, CApi* api);
-  // What a user is told about a Load that did not end well; else nothing.
+  // The message for the user about a Load that did not end well; else empty.
   std::string Problem(const Outcome& loaded) const;
 
   // Takes the text of an error, which a call has stored, and frees it.

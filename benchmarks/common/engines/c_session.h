@@ -108,7 +108,7 @@ class CSession : public Session {
     return Code::kError;
   }
 
-  // What a get has stored, which belongs to this session until the next get.
+  // The value that a get has stored belongs to this session until the next get.
   Code Found(char* found, size_t size, char* error, std::string_view* value) {
     if (value_ != nullptr) api_.free_(value_);
     value_ = found;

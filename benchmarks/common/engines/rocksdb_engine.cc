@@ -141,7 +141,7 @@ class RocksDbEngine final : public Engine {
   }
 
   std::string Name() const override { return "RocksDB"; }
-  // Its C functions do not say; each database names the version that has opened it.
+  // RocksDB's C functions do not tell the version; each database names the version that has opened it.
   std::string Version() const override {
     if (!version_.empty()) return version_;
     const std::string in_name = api_.library.VersionInName();
