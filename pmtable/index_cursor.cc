@@ -112,7 +112,7 @@ bool Fits(const IndexEntry& entry, bool bytewise, const RecordView& record) {
 
 Status ReadRecordOf(const PMTable& table, const IndexEntry& entry, RecordView* record) {
   DCHECK(record != nullptr);
-  Status s = table.ReadRecord(entry.word.ref(), true, record);
+  Status s = table.ReadRecord(entry.word, true, record);
   if (!s.ok() || Fits(entry, table.order().bytewise(), *record)) return s;
   return Status::Corruption(table.pool()->path(), "table " + std::to_string(table.number()) +
                                                       " has an entry that does not fit its record at offset " +

@@ -7,10 +7,10 @@
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 
-// Verification: the header, the meta block and the inner levels have checksums that an open compares; a leaf and a
+// Verification: the header and the inner levels have checksums that an open compares; a leaf and a
 // record have theirs compared only in reads that verify, and in merges. Everything that becomes a size, a count or a
-// reference is checked in any case (SaneNode, PayloadBounds, ParseRecord). So damage may give a wrong answer to a read
-// that did not ask for verification, and never leads outside of the table's own extents.
+// reference is checked in any case (SaneNode, RegionSet::EndOf, ParseRecord). So damage may give a wrong answer to a
+// read that did not ask for verification, and never leads outside of the pool.
 
 namespace miodb {
 
@@ -34,30 +34,6 @@ Status Corrupt(const PMTable& table, const std::string& what) {
                                                       std::to_string(table.index()->offset()) + ": " + what);
 }
 
-// Each extent of the meta block becomes a reference, unless somebody else keeps them all, and has bounds.
-Status TakePayload(Pool* pool, const TableMeta& meta, const PMTable::ClaimPayload& claim,
-                   std::vector<PayloadRef>* payload, std::vector<PayloadBounds::Bounds>* bounds) {
-  CHECK(payload->empty() && bounds->empty());
-  bounds->reserve(meta.payload.size());
-  if (claim != nullptr) payload->reserve(meta.payload.size());
-  for (const PayloadMeta& p : meta.payload) {
-    if (claim != nullptr) {
-      ExtentRef extent;
-      Status s = claim(p, &extent);
-      if (!s.ok()) return s;
-      CHECK_EQ(extent->offset(), p.offset);
-      payload->push_back({std::move(extent), p.live_bytes});
-    } else if (!pool->Readable(p.offset, p.size)) {
-      return Status::Corruption(pool->path(), "extent at offset " + std::to_string(p.offset) + " of " +
-                                                  std::to_string(p.size) + " bytes lies outside of the pool's " +
-                                                  std::to_string(pool->file_bytes()) + " bytes");
-    }
-    bounds->push_back({p.offset, p.end()});
-  }
-  CHECK(payload->empty() || payload->size() == bounds->size());
-  return Status::OK();
-}
-
 }  // namespace
 
 PMTable::PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {
@@ -76,16 +52,15 @@ std::vector<uint64_t> InnerLevelSizes(uint64_t leaf_count) {
   return sizes;
 }
 
-// The index extent and the payload go with their references, so the space is free here if no other table or version
-// has them.
+// The index extent goes with its last reference.
 PMTable::~PMTable() { delete filter_.load(std::memory_order_acquire); }  // acquire: pairs with SetFilter
 
 // For recovery and after an open only: a table that was just built is made by PMTableBuilder::Finish from what is in
 // DRAM.
 Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
-                     const ClaimPayload& claim, std::shared_ptr<const PMTable>* table) {
+                     std::shared_ptr<const PMTable>* table) {
   std::shared_ptr<PMTable> t(new PMTable(pool, order, std::move(index)));
-  Status s = t->Load(number, verify, claim);
+  Status s = t->Load(number, verify);
   if (s.ok()) *table = std::move(t);
   return s;
 }
@@ -93,14 +68,10 @@ Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t numbe
 // Each number of the header is checked against the others and the extent before it is used, in an order in which no
 // sum or product can overflow: leaf_count is compared with the extent's size before anything is read by it. A table
 // with good checksums and impossible numbers is damage too, or somebody's work.
-//
-// The payload extents are claimed here, one after the other: the first table that names one makes the extent, the
-// others share it, and tables that disagree about it are Corruption. Space that nobody claims is free when recovery
-// ends, so a table whose meta block is not believed fails the open instead of losing its payload to the free map.
-Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
+Status PMTable::Load(uint64_t number, bool verify) {
   const char* const base = index_->data();
   const uint64_t size = index_->size();
-  CHECK(leaves_ == nullptr && payload_.empty());
+  CHECK(leaves_ == nullptr);
   header_.number = number;  // for messages
   TableHeader header;
   static_assert(kExtentUnit >= sizeof(header));  // so every extent has one
@@ -110,7 +81,7 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
        !MIODB_MUTATED(kTableHeaderUnchecked))) {
     return Corrupt(*this, "header checksum mismatch");
   }
-  if (header.version != TableVersionOf(header.flags)) {
+  if (header.version != kTableFormatVersion) {
     return Status::NotSupported(pool_->path(), "table format version " + std::to_string(header.version));
   }
   const std::string problem = TableHeaderProblem(header, size, number, order_.bytewise());
@@ -119,22 +90,7 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   oldest_sequence_ = header.min_sequence;
   leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
 
-  const Slice meta_block(base + header_.meta_offset, header_.meta_size);
-  TableMeta meta;
-  if ((Hash64(meta_block.data(), meta_block.size(), TableSeed(pool_->secret(), number)) != header_.meta_checksum &&
-       !MIODB_MUTATED(kTableMetaUnchecked)) ||
-      !meta.DecodeFrom(meta_block)) {
-    return Corrupt(*this, "meta block damaged");
-  }
-  // Every reference is looked up in the bounds before it is followed, so a damaged index word leads to Corruption and
-  // never to bytes of another table or outside of the pool.
-  std::vector<PayloadBounds::Bounds> bounds;
-  Status s = TakePayload(pool_, meta, claim, &payload_, &bounds);
-  if (!s.ok()) return s;
-  payload_bounds_.Set(std::move(bounds));
-  CHECK_EQ(payload_bytes_, 0u);
-  for (const PayloadMeta& p : meta.payload) payload_bytes_ += p.live_bytes;
-  s = LoadInner(verify);
+  Status s = LoadInner(verify);
   if (s.ok()) s = LoadKeyRange(verify);
   return s;
 }
@@ -200,12 +156,14 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
   return Status::OK();
 }
 
-// The record has to lie within one payload extent of this table as a whole: end bounds the parse, so a damaged length
+// The record has to lie within the pool and the size that the index knows: end bounds the parse, so a damaged length
 // leads nowhere.
-Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
-  const PmRef end = payload_bounds_.EndOf(ref);
+Status PMTable::ReadRecord(PmRef ref, uint64_t most_bytes, bool verify, RecordView* record) const {
+  PmRef end = pool_->regions().EndOf(ref);
   DCHECK(end == 0 || ref < end);
-  if (end == 0 || !ParseRecord(pool_->At(ref), pool_->At(end), record)) {
+  if (end != 0 && end - ref > most_bytes) end = ref + most_bytes;
+  if (end == 0 || IsFreeSpace(pool_->At(ref), std::min<uint64_t>(kMaxRecordHeader, end - ref)) ||
+      !ParseRecord(pool_->At(ref), pool_->At(end), record) || IsFreeSpace(record->begin, record->size())) {
     return Corrupt(*this, "bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());
@@ -235,7 +193,7 @@ void PMTable::SetFilter(std::unique_ptr<BloomFilter> filter) const {
   filter_.store(filter.release(), std::memory_order_release);  // release: see filter_
 }
 
-// An estimate for the properties: without the list of extents and the two keys.
+// An estimate for the properties: without the two keys.
 uint64_t PMTable::memory_bytes() const {
   const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
   return inner_.size() * sizeof(InnerNode) + (filter != nullptr ? filter->memory_bytes() : 0);

@@ -3,8 +3,7 @@
 //
 // Threads: immutable, any number of readers without locks. The filter alone is set later (once, atomically).
 //
-// Ownership: holds its index extent and every payload extent that it refers to; their space is free once the last
-// table and the last pinned version that hold them are gone.
+// Ownership: holds its index extent. The version that has the table keeps the records (Version::payload).
 //
 // A point lookup reads: the filter (DRAM, one line), the inner levels (DRAM), then in persistent memory the
 // fingerprint line of one leaf, the line of the matching entry, and the record.
@@ -17,15 +16,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "miodb/slice.h"
 #include "miodb/status.h"
-#include "pmtable/payload_bounds.h"
-#include "pmtable/table_meta.h"
 #include "src/format/expiry.h"
 #include "src/format/index_node.h"
 #include "src/format/record.h"
@@ -39,12 +35,6 @@ namespace miodb {
 
 class PerfClock;
 
-// A payload extent, and how many bytes of it one table refers to.
-struct PayloadRef {
-  ExtentRef extent;
-  uint64_t live_bytes;
-};
-
 // When entries of a table expire: bounds of the moments, of none if none does.
 struct TableExpiry : ExpiryRange {
   uint64_t whole = kNoExpiry;  // from this moment on the table is tombstones and nothing else
@@ -52,13 +42,9 @@ struct TableExpiry : ExpiryRange {
 
 class PMTable {
  public:
-  // How an open turns a payload reference of a table's meta block into the extent it shares with other tables. Empty:
-  // somebody else keeps the payload, for as long as this process is to read it; then the table has no extents of its.
-  using ClaimPayload = std::function<Status(const PayloadMeta&, ExtentRef*)>;
-
-  // Opens the table whose index extent this is. verify: check every node, not only header, meta and inner levels.
+  // Opens the table whose index extent this is. verify: check every node, not only header and inner levels.
   static Status Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
-                     const ClaimPayload& claim, std::shared_ptr<const PMTable>* table);
+                     std::shared_ptr<const PMTable>* table);
 
   uint64_t number() const { return header_.number; }
   uint64_t entries() const { return header_.entries; }
@@ -84,10 +70,9 @@ class PMTable {
 
   Slice smallest() const { return smallest_; }
   Slice largest() const { return largest_; }
-  const std::vector<PayloadRef>& payload() const { return payload_; }  // by offset; none if somebody else keeps it
   const ExtentRef& index() const { return index_; }
-  uint64_t payload_bytes() const { return payload_bytes_; }  // sum of the live bytes
-  uint64_t memory_bytes() const;                             // DRAM: inner levels and filter
+  uint64_t payload_bytes() const { return header_.payload_bytes; }  // sum of the words' sizes
+  uint64_t memory_bytes() const;                                    // DRAM: inner levels and filter
   Pool* pool() const { return pool_; }
   const KeyOrder& order() const { return order_; }
 
@@ -110,12 +95,14 @@ class PMTable {
   // The position of the first entry not before (key, sequence), or entries(). verify: check the leaf's checksum.
   Status Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const;
 
-  // The record of the entry at this position, or of this reference of this table's. The call is Corruption if the index
-  // and the record lead outside of the table's payload extents. verify: check its checksum.
+  // The record of the entry at this position, or of this word of this table's. The call is Corruption if the record is
+  // longer than the word says, or lies outside of the pool. verify: check its checksum.
   Status RecordAt(uint64_t position, bool verify, RecordView* record) const {
-    return ReadRecord(WordAt(position).ref(), verify, record);
+    return ReadRecord(WordAt(position), verify, record);
   }
-  Status ReadRecord(PmRef ref, bool verify, RecordView* record) const;
+  Status ReadRecord(IndexWord word, bool verify, RecordView* record) const {
+    return ReadRecord(word.ref(), word.size(), verify, record);
+  }
   IndexWord WordAt(uint64_t position) const {
     DCHECK_LT(position, header_.entries);
     return IndexWord(Leaf(position / kNodeFanout).word[position % kNodeFanout]);
@@ -130,6 +117,9 @@ class PMTable {
     DCHECK_LT(leaf, header_.leaf_count);
     return leaf + 1 < header_.leaf_count ? kNodeFanout : static_cast<int>(header_.entries - leaf * kNodeFanout);
   }
+
+  // Some record lies in an extent that is marked for evacuation: a hint, kept by those who make the marks.
+  mutable std::atomic<bool> marked{false};
 
   // Whether the header of this leaf can be trusted as far as memory safety goes, and if verify its checksum too.
   Status CheckLeaf(uint64_t leaf, bool verify) const;
@@ -152,7 +142,8 @@ class PMTable {
   // equal keys must have equal hashes.
   bool by_fingerprint() const { return order_.bytewise() && !has(kTableSpanning); }
 
-  Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
+  Status Load(uint64_t number, bool verify);
+  Status ReadRecord(PmRef ref, uint64_t most_bytes, bool verify, RecordView* record) const;
   Status LoadInner(bool verify);
   Status LoadKeyRange(bool verify);
   Status Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const;
@@ -176,13 +167,22 @@ class PMTable {
   std::vector<uint64_t> level_start_;  // where level i + 1 starts in inner_
   std::string smallest_;
   std::string largest_;
-  std::vector<PayloadRef> payload_;
-  PayloadBounds payload_bounds_;
-  uint64_t payload_bytes_ = 0;
-
   // Set once; the release store publishes the filter's bits to readers' acquire loads. Owned.
   mutable std::atomic<BloomFilter*> filter_{nullptr};
 };
+
+// Calls visit(word) for the table's entries in order until it returns false. Corruption: a leaf is damaged.
+template <typename Visit>
+Status ForEachWord(const PMTable& table, Visit visit) {
+  for (uint64_t leaf = 0; leaf < table.leaf_count(); leaf++) {
+    Status s = table.CheckLeaf(leaf, true);
+    if (!s.ok()) return s;
+    for (int i = 0, n = table.LeafEntries(leaf); i < n; i++) {
+      if (!visit(IndexWord(table.Leaf(leaf).word[i]))) return s;
+    }
+  }
+  return Status::OK();
+}
 
 // Nodes of each level above 0 of a table with this many leaves, from level 1 up to the root; empty for one leaf.
 std::vector<uint64_t> InnerLevelSizes(uint64_t leaf_count);

@@ -24,20 +24,15 @@ namespace miodb {
 
 namespace {
 
-// Meta block: a count, and per extent five numbers of at most 6, 6, 1, 7 and 7 bytes.
-constexpr uint64_t kMetaFixedBytes = 10;
 static_assert(sizeof(TableHeader) % 64 == 0 && sizeof(LeafNode) % 64 == 0 && sizeof(InnerNode) % 64 == 0);
-static_assert(PMTableBuilder::kBytesPerExtent == 6 + 6 + 1 + 7 + 7);
 
 // The bytes that an index of so many entries takes at most, whatever the keys are: nodes have a fixed size, so nothing
 // depends on keys but the heads inside. Start sizes the extent by it, and the reserve of the pool is an estimate of
 // the same.
-uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
+uint64_t IndexBytes(uint64_t entries) {
   CHECK_GT(entries, 0u);
   const uint64_t leaves = (entries + kNodeFanout - 1) / kNodeFanout;
-  extents = std::min(extents, entries);  // an entry refers to one
-  uint64_t bytes =
-      sizeof(TableHeader) + leaves * sizeof(LeafNode) + kMetaFixedBytes + extents * PMTableBuilder::kBytesPerExtent;
+  uint64_t bytes = sizeof(TableHeader) + leaves * sizeof(LeafNode);
   for (uint64_t nodes : InnerLevelSizes(leaves)) bytes += nodes * sizeof(InnerNode);
   return bytes;
 }
@@ -123,18 +118,18 @@ PMTableBuilder::~PMTableBuilder() = default;
 // makes several tables. The table takes no more space than this, so a build never fails in its middle for want of
 // space; Finish gives back the part that is not needed. Leave() is empty, because the index is what the reserve is kept
 // for.
-Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents) {
+Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come) {
   CHECK(index_ == nullptr && entries_ == 0);
   CHECK(max_entries > 0 && max_entries <= may_come);
-  const uint64_t want = IndexBytes(max_entries, max_extents);
-  const uint64_t least = IndexBytes(1, max_extents);
+  const uint64_t want = IndexBytes(max_entries);
+  const uint64_t least = IndexBytes(1);
   Status s = pool_->AllocateAtMost(want, least, Pool::Leave(), ExtentKind::kIndex, &index_);
   if (!s.ok()) return s;
   capacity_ = max_entries;
-  while (capacity_ > 1 && IndexBytes(capacity_, max_extents) > index_->size()) {
+  while (capacity_ > 1 && IndexBytes(capacity_) > index_->size()) {
     capacity_ -= std::max<uint64_t>(1, capacity_ / 64);
   }
-  CHECK(capacity_ > 0 && IndexBytes(capacity_, max_extents) <= index_->size());
+  CHECK(capacity_ > 0 && IndexBytes(capacity_) <= index_->size());
   shortened_ = capacity_ < may_come;
   if (filter_bits_ > 0 && order_.bytewise()) filter_ = std::make_unique<BloomFilter>(capacity_, filter_bits_);
   return s;
@@ -220,47 +215,7 @@ void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
   CHECK_LE(inner_offset + inner->size() * sizeof(InnerNode), index_->size());
 }
 
-// The meta block of these extents, which have to be those that the entries refer to.
-std::string PMTableBuilder::MetaBlock(const std::vector<PayloadRef>& payload) const {
-  TableMeta meta;
-  PmRef end = 0;
-  uint64_t live_bytes = 0;
-  for (const PayloadRef& p : payload) {
-    CHECK_GT(p.live_bytes, 0u);
-    meta.payload.push_back(
-        {p.extent->offset(), p.extent->size(), p.extent->kind(), p.extent->payload_bytes(), p.live_bytes});
-    CHECK(meta.payload.back().Fits(end));
-    end = meta.payload.back().end();
-    live_bytes += p.live_bytes;
-  }
-  CHECK_EQ(live_bytes, live_bytes_);
-  std::string block;
-  meta.EncodeTo(&block);
-  CHECK_LE(block.size(), kMetaFixedBytes + meta.payload.size() * kBytesPerExtent);
-  DCHECK(TableMeta().DecodeFrom(block));
-  return block;
-}
-
 namespace {
-
-std::vector<PayloadBounds::Bounds> BoundsOf(const std::vector<PayloadRef>& payload) {
-  std::vector<PayloadBounds::Bounds> bounds;
-  bounds.reserve(payload.size());
-  CHECK(!payload.empty());  // an entry refers to a record
-  for (const PayloadRef& p : payload) bounds.push_back({p.extent->offset(), p.extent->end()});
-  return bounds;
-}
-
-// The live bytes are sums of what the words of other tables say, which may be anything.
-Status CheckLive(const Pool& pool, const std::vector<PayloadRef>& payload) {
-  for (const PayloadRef& p : payload) {
-    CHECK(p.extent != nullptr);
-    if (p.live_bytes <= PayloadMeta::MostLiveBytes(p.extent->size())) continue;
-    return Status::Corruption(pool.path(), "tables refer to more bytes than the extent at offset " +
-                                               std::to_string(p.extent->offset()) + " has");
-  }
-  return Status::OK();
-}
 
 void SetSequences(const PMTableBuilder::Summary& summary, TableHeader* header) {
   CHECK(summary.min_sequence <= summary.max_sequence && summary.max_sequence <= kMaxSequence);
@@ -275,7 +230,7 @@ void SetSequences(const PMTableBuilder::Summary& summary, TableHeader* header) {
 // The header is stored last, but that is no publication: up to the caller's fence any part of the table may be
 // missing, and the manifest names it only afterwards. The PMTable that comes back is opened from what is in DRAM,
 // without a look at the medium but for the first and the last key.
-Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
+Status PMTableBuilder::Finish(const Summary& summary, std::shared_ptr<const PMTable>* table) {
   CHECK(entries_ > 0 && expiring_ + tombstones_ <= entries_ && ascending_ <= entries_);
   CHECK((flags_ & kTableSpanning) == 0 || (flags_ & kTableDuplicates) != 0);
   if (!pending_.empty()) EmitLeaf();
@@ -289,46 +244,40 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
     start += nodes;
   }
   CHECK_EQ(start, t->inner_.size());
-  Status s = CheckLive(*pool_, summary.payload);
-  if (!s.ok()) return s;
-  const std::string meta_block = MetaBlock(summary.payload);
-  t->payload_bytes_ = live_bytes_;
   TableHeader& h = t->header_;
   h.magic = kTableMagic;
-  h.flags = flags_ | (summary.apart ? kTableApart : 0u);
+  h.flags = flags_ | (summary.apart ? kTableApart : 0u) | (summary.logged ? kTableLogged : 0u);
   if (order_.bytewise()) h.flags |= kTableBytewise;
   // A sixteenth out of order is borne: scans read ahead, and copying everything to mend it would cost more.
   if (ascending_ >= entries_ - entries_ / 16) h.flags |= kTableOrdered;
   if ((flags_ & kTableDuplicates) != 0 && chains_only_) h.flags |= kTableChains;
   NoteExpiry(expiring_, summary.expiry, &h);
-  h.version = TableVersionOf(h.flags);
+  h.version = kTableFormatVersion;
   h.entries = entries_;
   h.tombstones = tombstones_;
   h.leaf_count = leaf_count_;
   h.inner_offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
   h.inner_count = t->inner_.size();
-  h.meta_offset = h.inner_offset + h.inner_count * sizeof(InnerNode);
-  h.meta_size = meta_block.size();
+  h.payload_bytes = live_bytes_;
   const uint64_t seed = TableSeed(pool_->secret(), number_);
-  h.meta_checksum = Hash64(meta_block.data(), meta_block.size(), seed);
   h.inner_checksum = Hash64(t->inner_.data(), h.inner_count * sizeof(InnerNode), seed);
   SetSequences(summary, &h);
   t->oldest_sequence_ = std::max(summary.oldest_sequence, summary.min_sequence);
   h.secret = pool_->secret();
   h.checksum = TableHeaderChecksum(h);
-  CHECK_LE(h.meta_offset + h.meta_size, index_->size());
+  CHECK_GT(live_bytes_, 0u);
+  const uint64_t size = h.inner_offset + h.inner_count * sizeof(InnerNode);
+  CHECK_LE(size, index_->size());
 
   Persist& persist = pool_->persist();
   char* const base = index_->data();
   persist.Copy(purpose_, base + h.inner_offset, t->inner_.data(), h.inner_count * sizeof(InnerNode));
-  persist.Copy(purpose_, base + h.meta_offset, meta_block.data(), meta_block.size());
   persist.Copy(purpose_, base, &h, sizeof(h));
-  index_->Shrink(h.meta_offset + h.meta_size);
-  CHECK_GE(index_->size(), h.meta_offset + h.meta_size);
+  index_->Shrink(size);
+  CHECK_GE(index_->size(), size);
   t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
-  t->payload_ = std::move(summary.payload);
-  t->payload_bounds_.Set(BoundsOf(t->payload_));
-  s = t->LoadKeyRange(false);
+  t->marked.store(summary.marked, std::memory_order_relaxed);  // relaxed: policy only
+  Status s = t->LoadKeyRange(false);
   if (!s.ok()) return s;
   if (filter_ != nullptr && entries_ >= capacity_ - capacity_ / 4) {
     t->SetFilter(std::move(filter_));

@@ -42,9 +42,7 @@ struct IndexEntry {
 
 class PMTableBuilder {
  public:
-  // For estimates of space: what an index extent takes besides its entries, for each payload extent that it refers to
-  // and in all, rounding included.
-  static constexpr uint64_t kBytesPerExtent = 27;
+  // For estimates of space: what an index extent takes besides its entries, rounding included.
   static constexpr uint64_t kBytesPerTable = 2 * kExtentUnit;
 
   PMTableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits);
@@ -52,9 +50,9 @@ class PMTableBuilder {
   PMTableBuilder(const PMTableBuilder&) = delete;
   PMTableBuilder& operator=(const PMTableBuilder&) = delete;
 
-  // Takes the space for a table of max_entries entries that refers to at most this many payload extents; if free space
-  // is scattered, for fewer entries. may_come: as many entries may be offered. Call once, first.
-  Status Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents);
+  // Takes the space for a table of max_entries entries; if free space is scattered, for fewer. may_come: as many
+  // entries may be offered. Call once, first.
+  Status Start(uint64_t max_entries, uint64_t may_come);
 
   // Whether another entry still fits. A table need not take all entries: go on in a next one.
   bool HasRoom() const {
@@ -80,19 +78,20 @@ class PMTableBuilder {
     return index_->size();
   }
 
-  // The references of the entries added, for Finish.
+  // The figures of the entries added, for Finish.
   struct Summary {
     uint64_t min_sequence = 0;
     uint64_t max_sequence = 0;
-    std::vector<PayloadRef> payload;  // by offset, each with live bytes > 0
-    uint64_t oldest_sequence = 0;     // see PMTable
-    uint64_t ranges_applied = 0;      // the same
-    ExpiryRange expiry = {};          // of the entries that expire
-    bool apart = false;               // see kTableApart
+    uint64_t oldest_sequence = 0;  // see PMTable
+    uint64_t ranges_applied = 0;   // the same
+    ExpiryRange expiry = {};       // of the entries that expire
+    bool apart = false;            // see kTableApart
+    bool logged = false;           // see kTableLogged
+    bool marked = false;           // see PMTable
   };
 
-  // Writes the upper levels, the meta block and the header. REQUIRES: at least one entry. Durable after a fence.
-  Status Finish(Summary summary, std::shared_ptr<const PMTable>* table);
+  // Writes the upper levels and the header. REQUIRES: at least one entry. Durable after a fence.
+  Status Finish(const Summary& summary, std::shared_ptr<const PMTable>* table);
 
  private:
   struct FirstKey {
@@ -105,7 +104,6 @@ class PMTableBuilder {
   bool ComesNext(const IndexEntry& entry) const;
   void EmitLeaf();
   void BuildInner(std::vector<InnerNode>* inner);
-  std::string MetaBlock(const std::vector<PayloadRef>& payload) const;
 
   Pool* const pool_;
   const KeyOrder order_;

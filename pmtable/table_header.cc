@@ -8,8 +8,7 @@
 namespace miodb {
 
 // The extent's size bounds the number of leaves before anything is computed of it. All leaves but the last are full,
-// and inner nodes and meta block follow without a gap, so every place in the index is a function of the number of
-// entries.
+// and inner nodes follow without a gap, so every place in the index is a function of the number of entries.
 std::string TableHeaderProblem(const TableHeader& header, uint64_t extent_bytes, uint64_t number, bool bytewise) {
   if (header.number != number) return "holds table " + std::to_string(header.number);
   const std::string misfit = "header does not fit its extent of " + std::to_string(extent_bytes) + " bytes";
@@ -22,12 +21,12 @@ std::string TableHeaderProblem(const TableHeader& header, uint64_t extent_bytes,
   for (uint64_t nodes : InnerLevelSizes(leaves)) inner_count += nodes;
   const uint64_t inner_offset = sizeof(TableHeader) + leaves * sizeof(LeafNode);
   if (header.inner_offset != inner_offset || header.inner_count != inner_count ||
-      header.meta_offset != inner_offset + inner_count * sizeof(InnerNode) || header.meta_size > extent_bytes ||
-      header.meta_offset > extent_bytes - header.meta_size) {
+      inner_offset + inner_count * sizeof(InnerNode) > extent_bytes) {
     return misfit;
   }
   if (header.tombstones > header.entries || header.min_sequence > header.max_sequence ||
-      header.max_sequence > kMostReadSequence || header.ranges_applied > kMostReadSequence) {
+      header.max_sequence > kMostReadSequence || header.ranges_applied > kMostReadSequence ||
+      header.payload_bytes == 0 || header.payload_bytes > 2 * IndexWord::kMaxRef) {
     return "header with figures that no table has";
   }
   const bool expiring = (header.flags & kTableExpiring) != 0;

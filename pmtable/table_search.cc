@@ -60,7 +60,7 @@ Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, i
   while (low < high) {
     const int middle = low + (high - low) / 2;
     RecordView record;
-    Status s = ReadRecord(ref_of(middle), verify, &record);
+    Status s = ReadRecord(ref_of(middle), UINT64_MAX, verify, &record);
     if (!s.ok()) return s;
     const int c = order_.Compare(record.key, target);
     if (c < 0 || (or_equal && c == 0)) {
@@ -164,7 +164,7 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
 inline Status PMTable::ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found,
                                  RecordView* record) const {
   DCHECK(by_fingerprint());
-  Status s = ReadRecord(word.ref(), verify, record);
+  Status s = ReadRecord(word, verify, record);
   *found = s.ok() && record->key == key.key && record->sequence() <= key.sequence;
   return s;
 }

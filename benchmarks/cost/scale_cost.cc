@@ -148,7 +148,7 @@ class Model {
     Check(db_->WaitForIdle());
     now = Counters();
     const double heap = HeapBytes() - heap_before_;
-    const double references = now["payload-references"], live = now["live-bytes"];
+    const double references = now["payload-extents"], live = now["live-bytes"];
     most_used_ = std::max(most_used_, now["pool-bytes-used"]);
     const double reserve = now["pool-bytes-reserved"] / now["pool-bytes-used"];
     db_.reset();

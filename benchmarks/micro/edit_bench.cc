@@ -46,11 +46,12 @@ class World {
     Check(pool_->Allocate(2 * tables * kMostRecordBytes, ExtentKind::kSettled, &payload_));
     payload_->SetPayloadBytes(payload_->size());
     VersionEdit edit;
-    std::vector<TableRef> added;
+    Additions added;
     for (uint64_t i = 0; i < tables; i++) {
-      added.push_back(NewTable(2 * i));
-      edit.tables.push_back(Place(*added.back(), kRepositoryLevel, 0));
+      added.tables.push_back(NewTable(2 * i));
+      edit.tables.push_back(Place(*added.tables.back(), kRepositoryLevel, 0));
     }
+    added.payload.made.push_back({payload_, payload_->size()});
     Check(versions_->Apply(std::move(edit), added));
   }
 
@@ -70,10 +71,12 @@ class World {
     entry.hash = LookupKey(order_, key, 0).hash;
     entry.word = word;
     PMTableBuilder builder(pool_.get(), order_, Purpose::kFlush, versions_->NewId(), 10);
-    Check(builder.Start(1, 1, 1));
+    Check(builder.Start(1, 1));
     builder.Add(entry);
     TableRef table;
-    Check(builder.Finish({1, 1, {{payload_, word.size()}}, 1}, &table));
+    PMTableBuilder::Summary summary;
+    summary.min_sequence = summary.max_sequence = summary.oldest_sequence = 1;
+    Check(builder.Finish(summary, &table));
     return table;
   }
 
@@ -135,7 +138,7 @@ void EditOfBuffer(benchmark::State& state) {
       i = 0;
       state.ResumeTiming();
     }
-    Check(world.versions()->Apply(jobs[i].EditOf(0, world.versions()->NewId()), jobs[i].in));
+    Check(world.versions()->Apply(jobs[i].EditOf(0, world.versions()->NewId()), {jobs[i].in, {}, {}, {}}));
     i++;
   }
 }
@@ -164,7 +167,7 @@ void EditOfRepository(benchmark::State& state) {
       i = 0;
       state.ResumeTiming();
     }
-    Check(world.versions()->Apply(jobs[i].EditOf(kRepositoryLevel, 0), jobs[i].in));
+    Check(world.versions()->Apply(jobs[i].EditOf(kRepositoryLevel, 0), {jobs[i].in, {}, {}, {}}));
     i++;
   }
 }

@@ -65,13 +65,15 @@ class World {
     const VersionFilter filter({});
     FlushRequest request{pool_.get(), order_, memtable, &filter, 10, [this] { return ++table_number_; }};
     std::vector<TableRef> tables;
-    Check(FlushMemTable(request, &tables));
+    std::vector<MadePayload> made;
+    Check(FlushMemTable(request, &tables, &made));
+    for (const MadePayload& p : made) payload_.Insert(ExtentsBefore(payload_, p.extent->offset()), p.extent);
     return tables;
   }
 
   uint64_t Merge(const std::vector<std::vector<TableRef>>& runs) {
     const VersionFilter filter({});
-    MergeRequest request{pool_.get(), order_, Purpose::kMerge, &filter, runs, {}};
+    MergeRequest request{pool_.get(), order_, Purpose::kMerge, &filter, &payload_, runs, {}};
     request.filter_bits = 10;
     request.new_table_number = [this] { return ++table_number_; };
     MergeResult result;
@@ -96,6 +98,7 @@ class World {
   BlockPool blocks_;
   const std::string value_;
   std::unique_ptr<Pool> pool_;
+  ExtentList payload_;  // of all tables
   std::unique_ptr<FrameWriter> writer_;
   std::vector<LogRecord> records_;
   uint64_t sequence_ = 0;

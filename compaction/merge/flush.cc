@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "compaction/filter/range_walk.h"
-#include "compaction/merge/payload_tracker.h"
 #include "compaction/merge/table_sink.h"
 #include "src/format/expiry.h"
 #include "src/util/check/check.h"
@@ -24,8 +23,7 @@ class PayloadMap {
   // Copies what is in DRAM into the pool. Records in the pool that writes without sync left may not be durable; the
   // fence at the end of the flush covers them. Chunks are cut to what is used, and the tails stay taken: until the edit
   // of this flush is durable, the manifest names the chunks at their full size.
-  void Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
-    std::vector<ExtentRef> extents;
+  void Build(Pool* pool, const Segment& segment) {
     for (const auto& chunk : segment.chunks) {
       if (chunk->used == 0) continue;
       CHECK_LE(chunk->used, chunk->capacity);
@@ -40,18 +38,14 @@ class PayloadMap {
       extent->Trim(chunk->used);
       if (MIODB_MUTATED(kFlushFreesEarly)) extent->ReleaseTrimmed();
       extent->SetPayloadBytes(chunk->used);
-      pieces_.push_back({chunk->base, chunk->base + chunk->used, extent->offset()});
-      extents.push_back(std::move(extent));
+      pieces_.push_back({chunk->base, chunk->base + chunk->used, std::move(extent), 0});
     }
-    std::vector<const ExtentRef*> known;
-    for (const ExtentRef& extent : extents) known.push_back(&extent);
-    tracker->Know(known);
     std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
     for (size_t i = 1; i < pieces_.size(); i++) CHECK(pieces_[i - 1].end <= pieces_[i].begin);
   }
 
-  // The reference to the record at p.
-  PmRef RefOf(const char* p, uint64_t size) {
+  // The word of an entry with this record.
+  IndexWord WordOf(const char* p, ValueType type, uint64_t size) {
     CHECK_LT(last_, pieces_.size());
     if (p < pieces_[last_].begin || p >= pieces_[last_].end) {
       auto after = std::upper_bound(pieces_.begin(), pieces_.end(), p,
@@ -61,14 +55,30 @@ class PayloadMap {
       CHECK(p < pieces_[last_].end);
     }
     CHECK_LE(size, static_cast<uint64_t>(pieces_[last_].end - p));
-    return pieces_[last_].offset + static_cast<PmRef>(p - pieces_[last_].begin);
+    Piece& piece = pieces_[last_];
+    const IndexWord word(piece.extent->offset() + static_cast<PmRef>(p - piece.begin), type, size);
+    DCHECK(piece.extent->Contains(word.ref()));
+    piece.live_bytes += word.size();
+    return word;
+  }
+
+  // The extents to which words refer.
+  std::vector<MadePayload> Made() const {
+    std::vector<MadePayload> made;
+    for (const Piece& piece : pieces_) {
+      CHECK(piece.extent != nullptr && piece.live_bytes <= 2 * piece.extent->size());
+      if (piece.live_bytes > 0) made.push_back({piece.extent, piece.live_bytes});
+    }
+    if (MIODB_MUTATED(kPayloadUnnamed)) made.pop_back();
+    return made;
   }
 
  private:
   struct Piece {
     const char* begin;
     const char* end;
-    PmRef offset;
+    ExtentRef extent;
+    uint64_t live_bytes;
   };
   std::vector<Piece> pieces_;
   size_t last_ = 0;
@@ -126,9 +136,9 @@ class EntryWriter {
     entry.SetKey(key);
     entry.same_key_as_last = key_written_;
     entry.hash = order_.bytewise() ? KeyHash(key) : 0;
-    entry.word = IndexWord(payload_->RefOf(from.record, from.record_size), TagType(from.tag), from.record_size);
     Status s = sink_->MakeRoom(entry.same_key_as_last);
     if (!s.ok()) return s;
+    entry.word = payload_->WordOf(from.record, TagType(from.tag), from.record_size);
     sink_->Add(entry, TagSequence(from.tag), ExpiryOfEntry(from));
     key_written_ = true;
     kept_++;
@@ -156,28 +166,30 @@ bool InOrder(const KeyOrder& order, const BLinkTree::Entry& before, const BLinkT
 // Order is checked by the keys in the records, which are bytes of a medium in the pool: a record that was damaged after
 // it was written must not lead to a table that is not sorted. The table's number of entries is compared with what was
 // kept, and one fence at the end covers payload and index, before the caller's edit names them.
-Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables) {
+Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables, std::vector<MadePayload>* payload) {
   CHECK(request.pool != nullptr && request.filter != nullptr);
+  CHECK(payload != nullptr);
   tables->clear();
+  payload->clear();
   const BLinkTree& tree = request.memtable->tree();
   if (tree.count() == 0) return Status::OK();
   if (kChecksWhole) tree.Check();
   Pool* const pool = request.pool;
   const KeyOrder& order = request.order;
-  PayloadTracker tracker;
-  PayloadMap payload;
-  payload.Build(pool, request.memtable->segment(), &tracker);
+  PayloadMap places;
+  places.Build(pool, request.memtable->segment());
   TableSink::Options options{pool, order, Purpose::kFlush, request.filter_bits};
   options.max_entries = tree.count();
   options.min_sequence = request.memtable->min_sequence();
   options.max_sequence = request.memtable->max_sequence();
   options.ranges_applied = request.ranges != nullptr ? options.max_sequence : 0;
+  options.logged = true;
   options.new_table_number = request.new_table_number;
-  TableSink sink(std::move(options), &tracker);
+  TableSink sink(std::move(options));
 
   // The next record is asked for ahead, because the walk goes through them in key order and they lie in the order of
   // writing.
-  EntryWriter writer(request, &payload, &sink);
+  EntryWriter writer(request, &places, &sink);
   VersionJudge judge(request.filter, request.versions_once);
   RangeWalk ranges(request.ranges);
   const BLinkTree::Entry* last = nullptr;
@@ -210,8 +222,9 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
   s = sink.Finish(tables);
   CHECK(!s.ok() || Run({0, *tables}).entries() == kept);
   CHECK_LE(kept, tree.count());
-  if (s.ok()) s = pool->persist().Fence(Purpose::kFlush);
-  return s;
+  *payload = places.Made();
+  CHECK_EQ(payload->empty(), tables->empty());
+  return s.ok() ? pool->persist().Fence(Purpose::kFlush) : s;
 }
 
 }  // namespace miodb

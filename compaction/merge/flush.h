@@ -21,6 +21,7 @@
 #include "pmtable/run.h"
 #include "src/iterator/range_set.h"
 #include "src/memtable/memtable.h"
+#include "src/nvm/pool/extent_list.h"
 
 namespace miodb {
 
@@ -35,8 +36,8 @@ struct FlushRequest {
   RangeSetRef ranges = nullptr;  // of the memtable; null: none
 };
 
-// *tables: of the new run, in key order; none if the memtable is empty.
-Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables);
+// *tables: of the new run, in key order; none if the memtable is empty. *payload: of the tables.
+Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables, std::vector<MadePayload>* payload);
 
 }  // namespace miodb
 

@@ -8,13 +8,14 @@
 
 #include "compaction/filter/range_walk.h"
 #include "compaction/filter/range_work.h"
+#include "compaction/merge/drop_account.h"
 #include "compaction/merge/merge_output.h"
-#include "compaction/merge/payload_tracker.h"
 #include "compaction/merge/record_copier.h"
 #include "compaction/merge/table_sink.h"
 #include "compaction/merge/whole_tables.h"
 #include "pmtable/index_cursor.h"
 #include "src/util/check/check.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
 
@@ -68,18 +69,16 @@ std::vector<Cluster> FindClusters(const MergeRequest& request) {
   return clusters;
 }
 
-// Looked at once, when a cluster begins: the index is given room for so many more extents.
+// Whether some table refers to marked extents. relaxed: policy only.
+bool HasMarked(const std::vector<TableRef>& tables) {
+  return std::any_of(tables.begin(), tables.end(),
+                     [](const TableRef& table) { return table->marked.load(std::memory_order_relaxed); });
+}
+
+// Marks that are set while a cluster is merged are left to the next merge.
 bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
-  if (!request.copies) return false;
-  if (request.settle_limit > 0) return true;
-  for (const std::vector<TableRef>& tables : cluster.inputs) {
-    for (const TableRef& table : tables) {
-      for (const PayloadRef& p : table->payload()) {
-        if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
-      }
-    }
-  }
-  return false;
+  if (!request.copies || request.settle_limit > 0) return request.copies;
+  return std::any_of(cluster.inputs.begin(), cluster.inputs.end(), HasMarked);
 }
 
 // Whether tables lie side by side in the range of their cluster. Their keys were read from the pool, so the answer may
@@ -97,10 +96,11 @@ bool LieInside(const KeyOrder& order, const Cluster& cluster, const std::vector<
 class ClusterMerge {
  public:
   // guess_sizes: take space for tables of average size rather than for all entries.
-  ClusterMerge(const MergeRequest& request, const Cluster& cluster, bool guess_sizes, PayloadTracker* tracker,
+  ClusterMerge(const MergeRequest& request, const Cluster& cluster, bool guess_sizes, DropAccount* account,
                RecordCopier* copier, MergeResult* result)
       : request_(request),
         cluster_(cluster),
+        account_(account),
         result_(result),
         may_copy_(MayCopy(request, cluster)),
         bottom_(!HasOlder(request, cluster.smallest, cluster.largest)),
@@ -112,13 +112,10 @@ class ClusterMerge {
     options.max_sequence = 0;
     options.ranges_applied = request.ranges != nullptr ? request.ranges_applied : 0;
     options.new_table_number = request.new_table_number;
-    // The copier hears of both ends of a table: its extent is cut before the meta block names it, and what indexes take
-    // is space that copies no longer have to leave.
-    options.before_finish = [copier] { copier->Finish(); };
-    options.index_taken = [copier](int64_t bytes, uint64_t extents) { copier->CountIndex(bytes, extents); };
+    // What indexes take is space that copies no longer have to leave.
+    options.index_taken = [copier](int64_t bytes) { copier->CountIndex(bytes); };
     CHECK(!cluster.inputs.empty());
     uint64_t payload_bytes = 0;
-    std::vector<const ExtentRef*> extents;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       for (const TableRef& table : tables) {
         // The mark stays while the database has snapshots, the same ones or not.
@@ -127,30 +124,25 @@ class ClusterMerge {
         options.min_sequence = std::min(options.min_sequence, table->min_sequence());
         options.max_sequence = std::max(options.max_sequence, table->max_sequence());
         payload_bytes += table->payload_bytes();
-        for (const PayloadRef& p : table->payload()) extents.push_back(&p.extent);
+        // Where records are copied, each that stays in its place is looked at.
+        options.logged = options.logged || (table->has(kTableLogged) && !may_copy_);
       }
+      options.marked = options.marked || (!may_copy_ && HasMarked(tables));
       cursors_.push_back(std::make_unique<IndexCursor>(tables, &failed_));
     }
-    tracker->Know(extents);
     // The bounds of sequences are those of all inputs. A table of the output may have narrower ones; nobody reads all
     // of its records to find out.
     entries_ = options.max_entries;
     CHECK(entries_ >= cluster.table_count && options.min_sequence <= options.max_sequence);
-    // Room in the meta block for the extents that copies may add: there is no more to copy than the payload, nor more
-    // space than is free.
-    if (may_copy_) {
-      CHECK_GT(request.copy_extents.bytes, 0u);
-      const uint64_t most = std::min(payload_bytes, request.pool->free_bytes());
-      options.max_new_extents = most / std::max(request.copy_extents.least, kExtentUnit) + 4;
-    }
+    CHECK(!may_copy_ || request.copy_extents.bytes > 0);
     // With payload_limit a table is cut long before it has all entries, so space for all of them would be given back,
     // and nobody else could have it meanwhile.
     if (guess_sizes && request.payload_limit < payload_bytes) {
       // A quarter more than an average table of this payload has.
       options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
     }
-    sink_ = std::make_unique<TableSink>(std::move(options), tracker);
-    output_ = std::make_unique<MergeOutput>(request, may_copy_, bottom_, tracker, copier, sink_.get(), result);
+    sink_ = std::make_unique<TableSink>(std::move(options));
+    output_ = std::make_unique<MergeOutput>(request, may_copy_, bottom_, account, copier, sink_.get(), result);
   }
 
   bool overflowed() const { return sink_->overflowed(); }
@@ -329,7 +321,7 @@ class ClusterMerge {
       result_->entries_dropped++;
       result_->range_dropped++;
       Passed(*cursor);
-      return s;
+      return account_->Drop(cursor->table(), word);
     }
     ExpiryRange expiry;
     if (word.type() == kTypeExpiringValue) s = LookAtExpiry(*cursor, &expiry, &sequence);
@@ -353,8 +345,9 @@ class ClusterMerge {
 
   const MergeRequest& request_;
   const Cluster& cluster_;
+  DropAccount* const account_;
   MergeResult* const result_;
-  const bool may_copy_;   // marks set later are left to the next merge: there is no room for more extents in the index
+  const bool may_copy_;
   const bool bottom_;     // nothing older than the inputs lies in the cluster's range
   uint64_t entries_ = 0;  // of the inputs
   std::vector<std::unique_ptr<IndexCursor>> cursors_;
@@ -376,14 +369,21 @@ class ClusterMerge {
 // A cluster is tried twice: first with space for tables of average size, which is nearly always enough and leaves the
 // rest of the pool to others, then, if a key with many versions did not fit, with space for all entries.
 Status MergeRuns(const MergeRequest& request, MergeResult* result) {
-  CHECK(request.pool != nullptr && request.filter != nullptr && !request.inputs.empty());
+  CHECK(request.pool != nullptr && request.filter != nullptr && request.payload != nullptr);
+  CHECK(!request.inputs.empty());
   CHECK_GT(request.payload_limit, 0u);
   CHECK(result->moved.empty() && result->removed.empty() && result->added.empty());
-  PayloadTracker tracker;
-  RecordCopier copier(request, &tracker);
+  CHECK(result->payload.empty());
+  uint64_t entries = 0;
+  for (const std::vector<TableRef>& tables : request.inputs) entries += Run({0, tables}).entries();
+  DropAccount account(*request.payload, entries);
+  RecordCopier copier(request);
   for (const Cluster& cluster : FindClusters(request)) {
     if (cluster.table_count == 1 && IsGone(request, *cluster.inputs[0][0])) {
       const TableRef& table = cluster.inputs[0][0];
+      Status s = account.DropAll(*table);
+      if (!s.ok()) return s;
+      account.Commit();
       result->removed.push_back(table);
       result->entries_dropped += table->entries();
       result->entries_read += table->entries();
@@ -397,21 +397,25 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
     for (const bool guess_sizes : {true, false}) {
       const uint64_t read = result->entries_read, dropped = result->entries_dropped;
       const uint64_t range_dropped = result->range_dropped;
-      ClusterMerge merge(request, cluster, guess_sizes, &tracker, &copier, result);
+      ClusterMerge merge(request, cluster, guess_sizes, &account, &copier, result);
       s = merge.Run();
       if (s.ok() || !merge.overflowed()) break;
-      copier.Finish();
-      tracker.Take();  // start over with nothing accounted, and without the copies
+      copier.Rollback();
+      account.Rollback();
       result->entries_read = read;
       result->entries_dropped = dropped;
       result->range_dropped = range_dropped;
     }
     if (!s.ok()) return s;
+    copier.Commit();
+    account.Commit();
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       result->removed.insert(result->removed.end(), tables.begin(), tables.end());
     }
   }
-  copier.Finish();
+  result->payload = {copier.Take(), account.Take()};
+  CHECK(request.copies || result->payload.made.empty());
+  CHECK(result->entries_dropped == 0 || !result->payload.dropped.empty() || MIODB_MUTATED(kDropUncounted));
   size_t inputs = 0;
   for (const std::vector<TableRef>& tables : request.inputs) inputs += tables.size();
   CHECK_EQ(result->moved.size() + result->removed.size(), inputs);

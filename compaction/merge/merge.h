@@ -32,6 +32,7 @@
 #include "miodb/merge_operator.h"
 #include "pmtable/run.h"
 #include "src/iterator/range_set.h"
+#include "src/nvm/pool/extent_list.h"
 #include "src/ssd/ssd_levels.h"
 
 namespace miodb {
@@ -53,6 +54,7 @@ struct MergeRequest {
   KeyOrder order;
   Purpose purpose;  // what index bytes are counted as
   const VersionFilter* filter;
+  const ExtentList* payload;                  // of the version that has the inputs
   std::vector<std::vector<TableRef>> inputs;  // of each input run, newest run first
   std::vector<TableRef> older;                // tables older than all inputs: a tombstone over one of them has to stay
   std::shared_ptr<const SsdLevels> on_ssd = nullptr;  // the same of files; null without an SSD tier
@@ -82,6 +84,7 @@ struct MergeResult {
   std::vector<TableRef> moved;    // inputs that go to the output unchanged
   std::vector<TableRef> removed;  // inputs that were merged
   std::vector<TableRef> added;    // new tables
+  PayloadChange payload;
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
   uint64_t range_dropped = 0;  // of them, because a range was deleted

@@ -11,18 +11,18 @@
 
 namespace miodb {
 
-MergeOutput::MergeOutput(const MergeRequest& request, bool may_copy, bool bottom, PayloadTracker* tracker,
+MergeOutput::MergeOutput(const MergeRequest& request, bool may_copy, bool bottom, DropAccount* account,
                          RecordCopier* copier, TableSink* sink, MergeResult* result)
     : request_(request),
       may_copy_(may_copy),
       folds_(may_copy && request.merge_operator != nullptr && request.settle_limit > 0),
       bottom_(bottom),
-      tracker_(tracker),
+      account_(account),
       copier_(copier),
       sink_(sink),
       result_(result),
       filter_(request.order, request.compaction_filter, request.filter_level, request.filter, request.now_micros) {
-  CHECK(tracker_ != nullptr && copier_ != nullptr && sink_ != nullptr && result_ != nullptr);
+  CHECK(account_ != nullptr && copier_ != nullptr && sink_ != nullptr && result_ != nullptr);
 }
 
 // Operands of the key may be waiting for their base. If the tombstone below them is dropped, they become the oldest
@@ -33,14 +33,15 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
   CHECK_EQ(waiting_ == Waiting::kNone, held_.empty());
   if (verdict == Verdict::kDropBoth) {
     CHECK(waiting_ == Waiting::kSingleDeletion && held_.size() == 1);
+    const Status s = Drop(held_[0]);
     held_.clear();
     waiting_ = Waiting::kNone;
     result_->entries_dropped += 2;
-    return Status::OK();
+    return s.ok() ? Drop(version) : s;
   }
   if (verdict == Verdict::kDrop) {
     result_->entries_dropped++;
-    return Status::OK();
+    return Drop(version);
   }
   const bool operand = folds_ && version.entry.word.type() == kTypeMerge;
   Status s;
@@ -137,6 +138,10 @@ Status MergeOutput::Fold(const Version* base, bool partially) {
   }
   if (s.ok() && done) {
     result_->entries_dropped += held_.size() - (base != nullptr ? 0 : 1);
+    for (const Version& version : held_) {
+      if (s.ok()) s = Drop(version);
+    }
+    if (s.ok() && base != nullptr) s = Drop(*base);
     held_.clear();
     waiting_ = Waiting::kNone;
     return s;
@@ -146,8 +151,7 @@ Status MergeOutput::Fold(const Version* base, bool partially) {
   return s;
 }
 
-// done: there was space for the record. Room in the table comes first, since a table that ends cuts the extent of
-// copies; and a value that no write could have made is not made here either.
+// done: there was space for the record. A value that no write could have made is not made here either.
 Status MergeOutput::EmitFolded(RecordView folded, uint64_t oldest, bool* done) {
   CHECK(!*done && may_copy_);
   CHECK(folded.type() == kTypeValue || request_.versions_once);
@@ -164,25 +168,21 @@ Status MergeOutput::EmitFolded(RecordView folded, uint64_t oldest, bool* done) {
   *done = copier_->Write(folded.tag, folded.key, folded.value, &entry.word);
   if (!*done) return s;
   entry.SetKey(folded.key);
-  CHECK(tracker_->Find(entry.word.ref()) != nullptr);
   CHECK(entry.word.type() == folded.type());
   sink_->Add(entry, oldest, ExpiryRange());
   key_added_ = true;
   return s;
 }
 
-// The extent of every reference has to be one of the inputs': an entry that points elsewhere was damaged, and a table
-// that referred to space which it does not hold could see it change.
+// Where records are copied, the extent of every reference has to be one of the version's: an entry that points
+// elsewhere was damaged.
 Status MergeOutput::Emit(const Version& version) {
   IndexEntry entry = version.entry;
   DCHECK(entry.Sound());
   entry.same_key_as_last = key_added_;
-  const Extent* const extent = tracker_->Find(entry.word.ref());
-  if (extent == nullptr || entry.word.size() == 0) {
-    return Status::Corruption(request_.pool->path(), "table " + std::to_string(version.table->number()) +
-                                                         " refers to offset " + std::to_string(entry.word.ref()) +
-                                                         ", outside of its payload");
-  }
+  const Extent* const extent = may_copy_ ? account_->Find(entry.word.ref()) : nullptr;
+  DCHECK(extent == nullptr || extent->Contains(entry.word.ref()));
+  if ((may_copy_ && extent == nullptr) || entry.word.size() == 0) return OutsideOfPayload(*version.table, entry.word);
   using Action = RecordFilter::Action;
   const bool copies = may_copy_ && copier_->Wanted(*extent, entry.word);
   RecordView record;
@@ -193,7 +193,8 @@ Status MergeOutput::Emit(const Version& version) {
     result_->record_bytes_read += s.ok() ? record.size() : 0;
     if (s.ok()) action = filter_.Ask(record, bottom_);
     if (s.ok() && action == Action::kDrop) result_->entries_dropped++;
-    if (!s.ok() || action == Action::kDrop) return s;
+    if (!s.ok()) return s;
+    if (action == Action::kDrop) return Drop(version);
   }
   s = sink_->MakeRoom(key_added_);
   if (!s.ok()) return s;
@@ -214,6 +215,9 @@ Status MergeOutput::Emit(const Version& version) {
   }
   sink_->Add(entry, oldest, entry.word.type() == kTypeExpiringValue ? version.expiry : ExpiryRange());
   key_added_ = true;
+  CHECK(copies || entry.word.ref() == version.entry.word.ref());
+  if (entry.word.ref() != version.entry.word.ref()) return Drop(version);
+  if (extent != nullptr) sink_->NotePlace(*extent);
   return s;
 }
 

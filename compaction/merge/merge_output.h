@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "compaction/filter/record_filter.h"
+#include "compaction/merge/drop_account.h"
 #include "compaction/merge/merge.h"
-#include "compaction/merge/payload_tracker.h"
 #include "compaction/merge/record_copier.h"
 #include "compaction/merge/table_sink.h"
 #include "src/iterator/operands.h"
@@ -33,7 +33,7 @@ class MergeOutput {
   };
 
   // may_copy: records may go to new extents. bottom: nothing older than the inputs lies in the cluster's range.
-  MergeOutput(const MergeRequest& request, bool may_copy, bool bottom, PayloadTracker* tracker, RecordCopier* copier,
+  MergeOutput(const MergeRequest& request, bool may_copy, bool bottom, DropAccount* account, RecordCopier* copier,
               TableSink* sink, MergeResult* result);
 
   // The next version of the present key, and the verdict on it. apart: a snapshot sees it, and not the one before it.
@@ -51,6 +51,7 @@ class MergeOutput {
     return version.entry.word.type() != kTypeExpiringValue || version.expiry.HasExpired(request_.now_micros) ||
            MIODB_MUTATED(kFoldIntoExpiring);
   }
+  Status Drop(const Version& version) { return account_->Drop(*version.table, version.entry.word); }
   Status Emit(const Version& version);
   Status EmitWaiting();
   Status EndOperands(bool whole);
@@ -62,7 +63,7 @@ class MergeOutput {
   const bool may_copy_;
   const bool folds_;
   const bool bottom_;
-  PayloadTracker* const tracker_;
+  DropAccount* const account_;
   RecordCopier* const copier_;
   TableSink* const sink_;
   MergeResult* const result_;

@@ -22,9 +22,8 @@ bool RecordCopier::Wanted(const Extent& extent, const IndexWord& word) const {
 // is left free: a merge that copied until nothing was left could not finish its table, and all copies were in vain.
 bool RecordCopier::TakeExtent(uint64_t size) {
   CHECK(extent_ == nullptr && request_.copy_extents.bytes > 0);
-  if (extents_left_ == 0) return false;
-  extents_left_--;
   CHECK_LE(request_.copy_extents.least, request_.copy_extents.bytes);
+  CHECK_GT(size, 0u);
   const uint64_t wanted = std::max(size, request_.copy_extents.bytes);
   const uint64_t least = std::max(size, request_.copy_extents.least);
   const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
@@ -32,8 +31,7 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;
   CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
   TellTaken(static_cast<int64_t>(extent_->size()));
-  tracker_->AddExtent(extent_);
-  used_ = evacuated_ = 0;
+  used_ = live_ = evacuated_ = 0;
   return true;
 }
 
@@ -63,6 +61,8 @@ void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* wor
   request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
   if (evacuated) evacuated_ += size;
   *word = word->WithRef(extent_->offset() + static_cast<PmRef>(to - extent_->data()));
+  DCHECK_LE(size, word->size());
+  live_ += word->size();
   CHECK(extent_->Contains(word->ref()));
 }
 
@@ -80,26 +80,62 @@ bool RecordCopier::Write(uint64_t tag, const Slice& key, const Slice& value, Ind
   DCHECK_EQ(size, static_cast<size_t>(end - record.data()) + value.size());
   request_.pool->persist().Copy(Purpose::kLazyCopy, to, record.data(), size);
   *word = IndexWord(extent_->offset() + static_cast<PmRef>(to - extent_->data()), TagType(tag), size);
+  live_ += word->size();
   CHECK(extent_->Contains(word->ref()));
   return true;
 }
 
-// Bytes of a tail that is given back are negative, and then no table is being built.
-void RecordCopier::CountIndex(int64_t bytes, uint64_t extents) {
-  CHECK(bytes > 0 || extents == 0);
+// Bytes of a tail that is given back are negative.
+void RecordCopier::CountIndex(int64_t bytes) {
   CHECK(bytes >= 0 || index_taken_ >= static_cast<uint64_t>(-bytes));
   index_taken_ += static_cast<uint64_t>(bytes);
-  extents_left_ = extents;
 }
 
 // An extent that was taken has at least the record that it was taken for.
 void RecordCopier::Finish() {
   if (extent_ == nullptr) return;
-  CHECK(used_ > 0 && used_ <= extent_->size() && evacuated_ <= used_);
+  CHECK(used_ <= extent_->size() && evacuated_ <= used_);
   TellTaken(static_cast<int64_t>(evacuated_) - static_cast<int64_t>(extent_->size()));
   extent_->Shrink(used_);
+  CHECK(used_ <= extent_->size() && live_ <= 2 * extent_->size());
   extent_->SetPayloadBytes(used_);
-  extent_.reset();
+  made_.push_back({std::move(extent_), live_});
+  extent_ = nullptr;
+}
+
+void RecordCopier::Commit() {
+  CHECK_GE(made_.size(), kept_made_);
+  CHECK(extent_ == nullptr || used_ <= extent_->size());
+  kept_made_ = made_.size();
+  kept_used_ = extent_ != nullptr ? used_ : 0;
+  kept_live_ = extent_ != nullptr ? live_ : 0;
+}
+
+// The extent that was being filled at the last Commit is the first of those that became full since, or is still being
+// filled. Then its room is used again.
+void RecordCopier::Rollback() {
+  CHECK_LE(kept_made_, made_.size());
+  if (made_.size() == kept_made_ && extent_ != nullptr) {
+    CHECK(kept_used_ <= used_ && kept_live_ <= live_);
+    used_ = kept_used_;
+    live_ = kept_live_;
+    evacuated_ = std::min(evacuated_, used_);
+    return;
+  }
+  for (size_t i = kept_made_; i < made_.size(); i++) {
+    CHECK(i != kept_made_ || kept_live_ <= made_[i].live_bytes);
+    made_[i].live_bytes = i == kept_made_ ? kept_live_ : 0;
+  }
+  used_ = live_ = evacuated_ = 0;
+  Commit();
+}
+
+// Extents that nothing refers to are left out: their space is free again.
+std::vector<MadePayload> RecordCopier::Take() {
+  Finish();
+  CHECK(extent_ == nullptr);
+  std::erase_if(made_, [](const MadePayload& made) { return made.live_bytes == 0; });
+  return std::move(made_);
 }
 
 }  // namespace miodb

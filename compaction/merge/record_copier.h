@@ -1,5 +1,5 @@
 // Copies records into extents of their own, as the policy of a merge asks. The extents are filled one after the other,
-// in key order, and each ends with the table that refers to it: a partition's copies lie in extents of their own.
+// in key order; tables that follow one another share an extent.
 //
 // Threads: one. Durable after the fence at the end of the merge. After a crash: free space.
 
@@ -7,19 +7,17 @@
 #define MIODB_COMPACTION_MERGE_RECORD_COPIER_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "compaction/merge/merge.h"
-#include "compaction/merge/payload_tracker.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
 
 class RecordCopier {
  public:
-  // Both outlive this. The tracker gets to know the extents.
-  RecordCopier(const MergeRequest& request, PayloadTracker* tracker) : request_(request), tracker_(tracker) {
-    CHECK(tracker_ != nullptr);
-  }
+  // The request outlives this.
+  explicit RecordCopier(const MergeRequest& request) : request_(request) {}
 
   // Whether the policy wants the record of this word, in this extent, copied.
   bool Wanted(const Extent& extent, const IndexWord& word) const;
@@ -31,11 +29,16 @@ class RecordCopier {
   // more.
   bool Write(uint64_t tag, const Slice& key, const Slice& value, IndexWord* word);
 
-  // Tells of an index extent that the job has taken or cut, for a table with room for this many more payload extents.
-  void CountIndex(int64_t bytes, uint64_t extents);
+  // Tells of an index extent that the job has taken or cut.
+  void CountIndex(int64_t bytes);
 
-  // Gives back the unused tail of the extent being filled, before a table names it.
-  void Finish();
+  // Keeps, or forgets, the copies since the last call of one of the two. The space of those that are forgotten is used
+  // again or garbage.
+  void Commit();
+  void Rollback();
+
+  // The extents with copies. The unused tail of the last one goes back. Call once, last.
+  std::vector<MadePayload> Take();
 
   uint64_t bytes_copied() const { return bytes_copied_; }
   bool full() const { return full_; }
@@ -43,19 +46,24 @@ class RecordCopier {
  private:
   char* TakeSpace(uint64_t size);
   bool TakeExtent(uint64_t size);
+  void Finish();
   void TellTaken(int64_t bytes) const {
     DCHECK(extent_ != nullptr);
     if (request_.copy_extents.took) request_.copy_extents.took(bytes);
   }
 
   const MergeRequest& request_;
-  PayloadTracker* const tracker_;
-  ExtentRef extent_;
+  std::vector<MadePayload> made_;  // that are full
+  ExtentRef extent_;               // being filled
   uint64_t used_ = 0;
+  uint64_t live_ = 0;  // bytes of words that refer to it
+  // The state at the last Commit.
+  size_t kept_made_ = 0;
+  uint64_t kept_used_ = 0;
+  uint64_t kept_live_ = 0;
   uint64_t evacuated_ = 0;  // of it, by marked records
   uint64_t bytes_copied_ = 0;
   uint64_t index_taken_ = 0;
-  uint64_t extents_left_ = 0;  // that the table being built has room for
   bool full_ = false;
 };
 

@@ -9,6 +9,7 @@
 
 #include "compaction/filter/range_walk.h"
 #include "compaction/filter/record_filter.h"
+#include "compaction/merge/drop_account.h"
 #include "compaction/merge/merge.h"
 #include "src/format/expiry.h"
 #include "src/iterator/merging_iterator.h"
@@ -34,8 +35,8 @@ class Outputs {
  public:
   Outputs(const SsdMergeRequest& request, std::vector<SstRef>* files) : request_(request), files_(files) {
     CHECK(request.job->output_level >= 0 && request.file_bytes > 0);
-    if (request.ranges != nullptr) ranges_applied_ = request.ranges_applied;
-    const std::vector<FileList>& levels = request.levels->levels;
+    if (request.version->ranges != nullptr) ranges_applied_ = request.ranges_applied;
+    const std::vector<FileList>& levels = request.version->ssd->levels;
     const size_t below = static_cast<size_t>(request.job->output_level) + 1;
     if (below < levels.size()) below_ = &levels[below];  // the last level has none
   }
@@ -152,7 +153,7 @@ class SsdMerge {
         outputs_(request, &result->files),
         judge_(request.filter, request.versions_once),
         filter_(request.order, request.compaction_filter, request.filter_level, request.filter, request.now_micros),
-        ranges_(request.ranges) {
+        ranges_(request.version->ranges) {
     const SsdJob& job = *request.job;
     CHECK_NE(job.tables.empty(), job.upper.empty());
     std::vector<std::unique_ptr<InternalIterator>> sources;
@@ -189,7 +190,7 @@ class SsdMerge {
     if (s.ok()) s = outputs_.Finish();
     CHECK_LE(result_->entries_dropped, result_->entries_read);
     CHECK(!s.ok() || outputs_.entries() == result_->entries_read - result_->entries_dropped);
-    return s;
+    return s.ok() ? DropTables(request_.version->payload, request_.job->tables, &result_->dropped) : s;
   }
 
  private:
@@ -315,7 +316,8 @@ class SsdMerge {
 
   // Nothing below the output has the key.
   bool AtBottom() const {
-    return !request_.levels->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, last_key_, last_key_);
+    return !request_.version->ssd->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, last_key_,
+                                                last_key_);
   }
 
   Status EndKey() {
@@ -395,7 +397,7 @@ class SsdMerge {
 }  // namespace
 
 Status RunSsdMerge(const SsdMergeRequest& request, SsdMergeResult* result) {
-  CHECK(request.store != nullptr && request.job != nullptr && request.levels != nullptr);
+  CHECK(request.store != nullptr && request.job != nullptr && request.version->ssd != nullptr);
   CHECK(request.filter != nullptr && request.stop != nullptr);
   CHECK(result->files.empty());
   return SsdMerge(request, result).Execute();

@@ -26,7 +26,7 @@
 #include "compaction/policy/ssd_picker.h"
 #include "miodb/compaction_filter.h"
 #include "miodb/merge_operator.h"
-#include "src/iterator/range_set.h"
+#include "src/version/version.h"
 
 namespace miodb {
 
@@ -34,14 +34,13 @@ struct SsdMergeRequest {
   SsdStore* store;
   KeyOrder order;
   const SsdJob* job;
-  std::shared_ptr<const SsdLevels> levels;  // the job was picked from
+  const Version* version;  // the job was picked from
   const VersionFilter* filter;
   uint64_t file_bytes;  // target size
   std::function<uint64_t()> new_file_number;
   const std::atomic<bool>* stop;                        // give up when set
   const MergeOperator* merge_operator = nullptr;        // as in MergeRequest
   bool versions_once = true;                            // the same
-  RangeSetRef ranges = nullptr;                         // the same
   uint64_t ranges_applied = 0;                          // the same
   uint64_t now_micros = 0;                              // the same
   const CompactionFilter* compaction_filter = nullptr;  // the same
@@ -55,6 +54,7 @@ struct SsdMergeResult {
   uint64_t entries_dropped = 0;
   uint64_t range_dropped = 0;  // of them, because a range was deleted
   uint64_t bytes_read = 0;
+  std::vector<PayloadDrop> dropped;  // of the pool's tables
 };
 
 // After a failure, which may be thrown for lack of memory, the caller marks result->files obsolete, so that they go

@@ -10,9 +10,8 @@
 namespace miodb {
 
 // Nothing is taken until the first entry comes: a merge that drops all of them leaves no table.
-TableSink::TableSink(Options options, PayloadTracker* tracker)
-    : options_(std::move(options)), tracker_(tracker), ranges_applied_(options_.ranges_applied) {
-  CHECK(options_.pool != nullptr && tracker_ != nullptr);
+TableSink::TableSink(Options options) : options_(std::move(options)), ranges_applied_(options_.ranges_applied) {
+  CHECK(options_.pool != nullptr);
   CHECK(options_.new_table_number != nullptr);
   CHECK(options_.min_sequence <= options_.max_sequence && options_.max_sequence <= kMaxSequence);
   CHECK_GT(options_.entries_per_table, 0u);
@@ -31,11 +30,8 @@ Status TableSink::StartTable() {
   // Room for what is left, or what is guessed; and it is told how many may come, so that it knows whether it was cut
   // short.
   const uint64_t left = options_.max_entries - taken_;
-  Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
-                             tracker_->extent_count() + options_.max_new_extents);
-  if (s.ok() && options_.index_taken != nullptr) {
-    options_.index_taken(static_cast<int64_t>(builder_->index_bytes()), options_.max_new_extents);
-  }
+  Status s = builder_->Start(std::min(left, options_.entries_per_table), left);
+  if (s.ok() && options_.index_taken != nullptr) options_.index_taken(static_cast<int64_t>(builder_->index_bytes()));
   return s;
 }
 
@@ -58,12 +54,9 @@ Status TableSink::MakeRoom(bool same_key) {
   return Status::OK();
 }
 
-// Bytes are accounted by the size in the word, the figure that is taken away again when the entry is dropped.
 void TableSink::Add(const IndexEntry& entry, uint64_t oldest, const ExpiryRange& expiry) {
   CHECK(builder_ != nullptr && builder_->HasRoom());
   CHECK_LT(taken_ + builder_->entries(), options_.max_entries);
-  CHECK(tracker_->Find(entry.word.ref()) != nullptr);
-  tracker_->AddLive(entry.word.size());
   payload_bytes_ += entry.word.size();
   oldest_ = std::min(oldest_, oldest);
   DCHECK_EQ(expiry.any(), entry.word.type() == kTypeExpiringValue);
@@ -71,11 +64,17 @@ void TableSink::Add(const IndexEntry& entry, uint64_t oldest, const ExpiryRange&
   builder_->Add(entry);
 }
 
-// before_finish comes first: it cuts the extent of copies to what is used, and the meta block names it at that size.
+// relaxed: policy only.
+void TableSink::NotePlace(const Extent& extent) {
+  CHECK(builder_ != nullptr && builder_->entries() > 0);
+  DCHECK(extent.kind() == ExtentKind::kLog || extent.kind() == ExtentKind::kSettled);
+  logged_ = logged_ || extent.kind() == ExtentKind::kLog;
+  marked_ = marked_ || extent.evacuate.load(std::memory_order_relaxed);
+}
+
 Status TableSink::FinishTable() {
   CHECK_GT(builder_->entries(), 0u);
   taken_ += builder_->entries();
-  if (options_.before_finish != nullptr) options_.before_finish();
   PMTableBuilder::Summary summary;
   summary.min_sequence = options_.min_sequence;
   summary.max_sequence = options_.max_sequence;
@@ -83,18 +82,18 @@ Status TableSink::FinishTable() {
   summary.expiry = expiry_;
   summary.ranges_applied = ranges_applied_;
   summary.apart = options_.apart || apart_;
-  summary.payload = tracker_->Take();
-  CHECK_LE(summary.payload.size(), builder_->entries());
+  summary.logged = options_.logged || logged_;
+  summary.marked = options_.marked || marked_;
   TableRef table;
   const int64_t taken = static_cast<int64_t>(builder_->index_bytes());
-  Status s = builder_->Finish(std::move(summary), &table);
+  Status s = builder_->Finish(summary, &table);
   CHECK(!s.ok() || table->payload_bytes() == payload_bytes_);
   CHECK(!s.ok() || tables_.empty() || table->number() > tables_.back()->number());
   if (s.ok() && options_.index_taken != nullptr) {
-    options_.index_taken(static_cast<int64_t>(table->index()->size()) - taken, 0);
+    options_.index_taken(static_cast<int64_t>(table->index()->size()) - taken);
   }
   builder_.reset();
-  apart_ = false;
+  apart_ = logged_ = marked_ = false;
   if (s.ok()) tables_.push_back(std::move(table));
   return s;
 }

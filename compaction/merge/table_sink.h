@@ -12,7 +12,6 @@
 #include <memory>
 #include <vector>
 
-#include "compaction/merge/payload_tracker.h"
 #include "pmtable/run.h"
 #include "pmtable/table_builder.h"
 
@@ -26,22 +25,21 @@ class TableSink {
     Purpose purpose;
     int filter_bits;
     uint64_t max_entries = 0;                 // no more will come
-    uint64_t max_new_extents = 0;             // that may join the tracker while a table is built
     uint64_t payload_limit = UINT64_MAX;      // live bytes at which a table is cut
     uint64_t entries_per_table = UINT64_MAX;  // a guess at how many that makes, to take the right space
     uint64_t min_sequence = 0;                // bounds of what comes
     uint64_t max_sequence = 0;
     bool apart = false;           // every table counts as one in which a snapshot keeps operands apart
+    bool logged = false;          // the same of kTableLogged
+    bool marked = false;          // and of PMTable::marked
     uint64_t ranges_applied = 0;  // of the tables, unless LimitRangesApplied says less
     std::function<uint64_t()> new_table_number = nullptr;
-    std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
-    // Told when an index extent is taken, with its size and max_new_extents, and when its unused tail is given back,
-    // with minus the size of that and 0.
-    std::function<void(int64_t, uint64_t)> index_taken = nullptr;
+    // Told when an index extent is taken, with its size, and when its unused tail is given back, with minus the size of
+    // that.
+    std::function<void(int64_t)> index_taken = nullptr;
   };
 
-  // tracker knows the extents that entries refer to; its account is taken whenever a table is finished.
-  TableSink(Options options, PayloadTracker* tracker);
+  explicit TableSink(Options options);
 
   // Sees to a table with room for one more entry, a new one if the last is full. same_key: the entry to come has the
   // key of the one added last.
@@ -50,6 +48,9 @@ class TableSink {
   // oldest: the entry's sequence, or one that is not above it. expiry: bounds of when it expires, if it does.
   // REQUIRES: MakeRoom(entry.same_key_as_last) has returned OK since the last Add.
   void Add(const IndexEntry& entry, uint64_t oldest, const ExpiryRange& expiry);
+
+  // The entry added last refers to a record in this extent.
+  void NotePlace(const Extent& extent);
 
   // A version is kept that a deletion of a range hides, of the sequence behind this one.
   void LimitRangesApplied(uint64_t sequence) { ranges_applied_ = std::min(ranges_applied_, sequence); }
@@ -69,7 +70,6 @@ class TableSink {
   Status FinishTable();
 
   const Options options_;
-  PayloadTracker* const tracker_;
   std::unique_ptr<PMTableBuilder> builder_;
   uint64_t taken_ = 0;          // entries in finished tables
   uint64_t payload_bytes_ = 0;  // of the table being built
@@ -77,6 +77,8 @@ class TableSink {
   ExpiryRange expiry_;          // the same of expiries
   uint64_t ranges_applied_;     // of the tables that are finished from now on
   bool apart_ = false;          // of the table being built, or the next
+  bool logged_ = false;         // of the table being built
+  bool marked_ = false;         // the same
   bool overflowed_ = false;
   std::vector<TableRef> tables_;
 };

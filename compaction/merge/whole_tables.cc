@@ -47,15 +47,11 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   const bool may_drop = table.tombstones() > 0 || (ExpiredEnough(request, table) && !request.filter->has_snapshots());
   if (may_drop && !HasOlder(request, table.smallest(), table.largest())) return true;
   if (!request.copies) return false;
-  for (const PayloadRef& p : table.payload()) {
-    if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
-    const bool folds = request.merge_operator != nullptr && table.has(kTableKinds);
-    if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && (!table.has(kTableOrdered) || folds)) {
-      // Records in random order, or operands, small enough to settle on average.
-      if (table.payload_bytes() / table.entries() <= request.settle_limit) return true;
-    }
-  }
-  return false;
+  if (table.marked.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
+  // Records in random order, or operands, small enough to settle on average.
+  const bool folds = request.merge_operator != nullptr && table.has(kTableKinds);
+  return request.settle_limit > 0 && table.has(kTableLogged) && (!table.has(kTableOrdered) || folds) &&
+         table.payload_bytes() / table.entries() <= request.settle_limit;
 }
 
 // An expired value is a tombstone, and so a table of nothing else may go where its last tombstone may. A table with

@@ -130,14 +130,8 @@ bool IsBusy(const PickerInput& input, const PMTable& table) {
   return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
 }
 
-// A mark may come or go meanwhile: then the job copies a little less or more.
-bool RefersToEvacuated(const PMTable& table) {
-  return std::any_of(table.payload().begin(), table.payload().end(), [](const PayloadRef& p) {
-    return p.extent->evacuate.load(std::memory_order_relaxed);  // relaxed: policy only
-  });
-}
-
-// From the repository up. Only tables that refer to marked extents are rewritten; their run stays, with others in it.
+// From the repository up. Only tables that refer to marked extents are rewritten; their run stays, with others in it. A
+// mark may come or go meanwhile: then the job copies a little less or more.
 std::optional<MergeJob> PickCollection(const PickerInput& input) {
   const Version& version = *input.version;
   for (int level = version.repository(); level >= 0; level--) {
@@ -148,7 +142,8 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
       MergeJob job{MergeKind::kCollect, level, level, {run}, {}};
       for (const TableRef& table : run->tables) {
         if (job.collect.size() == kMaxCollectTables) break;
-        if (!IsBusy(input, *table) && RefersToEvacuated(*table)) job.collect.push_back(table);
+        const bool marked = table->marked.load(std::memory_order_relaxed);  // relaxed: policy only
+        if (marked && !IsBusy(input, *table)) job.collect.push_back(table);
       }
       CHECK_LE(job.collect.size(), kMaxCollectTables);
       if (!job.collect.empty()) return job;

@@ -54,7 +54,7 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   if (trim_ != TrimState::kIdle) return std::nullopt;
   input.least_depth = policy_.least_depth;
   input.growth = policy_.repository_growth;
-  input.marked = marks_;
+  input.marked = marks_ == MarkState::kFound;
   input.busy_runs = &busy_runs_;
   input.busy_levels = &busy_levels_;
   input.busy_tables = &busy_tables_;
@@ -233,11 +233,12 @@ void Scheduler::EndFlush(Outcome outcome) {
 // that is free now. Copies that stop half-way, in key order, leave a part of every extent behind and free none.
 std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t now_micros) const {
   if (marks_are_fresh()) return std::nullopt;
+  const bool has_marks = marks_ == MarkState::kFound;
   const bool pressed = full() || SpaceIsShort(f, policy_);
   // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they
   // wait for the space that is collected here.
   const bool on_the_way = settling() || quiet_.MaySettle() || quiet_.running();
-  if (on_the_way && !pressed && !merges_blocked() && !marks_ && !f.buffer_is_empty) return std::nullopt;
+  if (on_the_way && !pressed && !merges_blocked() && !has_marks && !f.buffer_is_empty) return std::nullopt;
   const uint64_t percent = static_cast<uint64_t>(f.amplification), extra = percent - 100;
   CHECK_GE(f.amplification, 100);
   const bool patient = f.free > f.capacity / policy_.plenty_share && WritersAreBusy(now_micros);
@@ -245,8 +246,8 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   MarkRequest request;
   request.slack = (pressed ? 1 : 2) * f.chunk;
   request.goal_percent = pressed ? policy_.short_goal_percent : limit - (extra + 9) / 10;
-  request.start_percent = marks_ ? request.goal_percent : limit;
-  if (!marks_ && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
+  request.start_percent = has_marks ? request.goal_percent : limit;
+  if (!has_marks && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
   // Copies must leave what the indexes of merges need, and the log a chunk to go on with; in a full pool, which may
   // have less than that, not all of it.
   request.budget = f.free - std::min(f.free, f.index_reserve);

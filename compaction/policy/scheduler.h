@@ -101,6 +101,23 @@ inline constexpr std::array<Move<SpaceState, SpaceEvent>, 4> kSpaceMoves = {{
 }};
 static_assert(IsDeterministic(kSpaceMoves) && AllComeBack(kSpaceMoves));
 
+// Marks for evacuation. Extents are picked with the mutex held; then a thread looks without it for the tables that
+// refer to them, which collections rewrite.
+enum class MarkState { kNone, kPicked, kSearching, kFound };
+enum class MarkEvent { kNone, kPick, kSame, kSearch, kFound };
+
+inline constexpr std::array<Move<MarkState, MarkEvent>, 7> kMarkMoves = {{
+    {MarkState::kNone, MarkEvent::kNone, MarkState::kNone},
+    {MarkState::kNone, MarkEvent::kPick, MarkState::kPicked},
+    {MarkState::kPicked, MarkEvent::kSearch, MarkState::kSearching},
+    {MarkState::kSearching, MarkEvent::kFound, MarkState::kFound},
+    {MarkState::kFound, MarkEvent::kSame, MarkState::kFound},
+    {MarkState::kFound, MarkEvent::kPick, MarkState::kPicked},
+    {MarkState::kFound, MarkEvent::kNone, MarkState::kNone},
+}};
+static_assert(IsDeterministic(kMarkMoves) && AllComeBack(kMarkMoves));
+using Marks = Machine<MarkState, MarkEvent, kMarkMoves.size()>;
+
 // Holdings of jobs: inputs of merges, or tables of the repository in jobs that take only some of it.
 enum class Busy : uint8_t { kRuns, kTables };
 
@@ -223,19 +240,20 @@ class Scheduler {
 
   // ---- garbage
 
-  // Nothing has ended since the marks were made: there is no use in looking at the figures.
-  bool marks_are_fresh() const { return marks_ && marked_at_ == attempts_; }
+  // Nothing has ended since the marks were made, or their tables are still looked for: there is no use in looking at
+  // the figures.
+  bool marks_are_fresh() const {
+    return marks_ == MarkState::kPicked || marks_ == MarkState::kSearching ||
+           (marks_ == MarkState::kFound && marked_at_ == attempts_);
+  }
 
   // Whether extents are to be marked for evacuation now, and which; nothing: the marks stay as they are.
   std::optional<MarkRequest> WantsMarks(const SpaceFigures& figures, uint64_t now_micros) const;
 
   // The marks of these figures were looked at, and may be changed if the result says so: merges that run copy by those
-  // that there are. marked: there are some.
+  // that there are. marked: there are some. marks() is told what has become of them.
   bool BeginMarks(bool marked);
-  void EndMarks(bool any) {
-    CHECK_EQ(marked_at_, attempts_);
-    marks_ = any;
-  }
+  Marks& marks() { return marks_; }
 
   // While there are writes, and nobody waits for all work to be done, more garbage is borne where space is plentiful.
   bool WritersAreBusy(uint64_t now_micros) const;
@@ -329,6 +347,7 @@ class Scheduler {
   Machine<CollectionState, CollectionEvent, kCollectionMoves.size()> collections_{&kCollectionMoves};
   Machine<FlushState, FlushEvent, kFlushMoves.size()> flush_{&kFlushMoves};
   Machine<SpaceState, SpaceEvent, kSpaceMoves.size()> space_{&kSpaceMoves};
+  Marks marks_{&kMarkMoves};
 
   Quiet quiet_;
 
@@ -341,7 +360,6 @@ class Scheduler {
   int drains_ = 0;             // of them
 
   int refusals_ = 0;                 // collections that found too little space, one after the other
-  bool marks_ = false;               // there are marks for evacuation
   uint64_t marked_at_ = 0;           // attempts_ when they were made
   uint64_t looked_at_ = 0;           // attempts_ when space for the log was last looked for
   uint64_t attempts_ = 0;            // jobs and flushes that have ended: each may have freed space

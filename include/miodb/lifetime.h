@@ -25,10 +25,10 @@
 // has no lifetimes.
 //
 // Space: merges drop expired records as they drop deleted records. A table whose records have all expired goes as a
-// whole, unread, within a moment of the database being open, unless it lies over older data of the same keys, which it
-// hides until a merge takes both. So does a file of the SSD tier. CompactRange drops all that had expired when it was
-// called and hides nothing; WaitForIdle does the same in the pool. Else, of tables in which other values live on, what
-// has expired goes with merges, sooner or later.
+// whole, its records unread, within a moment of the database being open, unless it lies over older data of the same
+// keys, which it hides until a merge takes both. So does a file of the SSD tier. CompactRange drops all that had
+// expired when it was called and hides nothing; WaitForIdle does the same in the pool. Else, of tables in which other
+// values live on, what has expired goes with merges, sooner or later.
 //
 // A clock that is set back shows values again that had expired, as far as they are still there; one that is set forward
 // lets them expire early. Set it while nobody writes, if it must be.

@@ -80,14 +80,9 @@ static_assert(sizeof(LeafNode) == 1344 && offsetof(LeafNode, fingerprint) == 64 
               offsetof(LeafNode, word) == 640 && offsetof(LeafNode, hash_low) == 1152);
 
 inline constexpr uint64_t kTableMagic = 0x31656c626154504dULL;  // "MPTable1"
-// The version of a table without operands and single deletions, that of one with some, and that of one with values that
-// expire: each is refused by readers that do not know it.
-inline constexpr uint32_t kTableFormatVersion = 1;
-inline constexpr uint32_t kTableKindsVersion = 2;
-inline constexpr uint32_t kTableExpiringVersion = 4;
+inline constexpr uint32_t kTableFormatVersion = 5;
 
-// First bytes of an index extent. Leaves follow at 256, then the inner nodes level by level from level 1 up, then the
-// meta block (see pmtable/table_meta.h).
+// First bytes of an index extent. Leaves follow at 256, then the inner nodes level by level from level 1 up.
 struct TableHeader {
   uint64_t magic;
   uint32_t version;
@@ -96,17 +91,15 @@ struct TableHeader {
   uint64_t entries;
   uint64_t tombstones;
   uint64_t leaf_count;
-  uint64_t inner_offset;  // from the start of the extent
-  uint64_t inner_count;   // nodes on all levels above 0
-  uint64_t meta_offset;
-  uint64_t meta_size;
-  uint64_t meta_checksum;   // Hash64 of the meta block seeded with TableSeed
+  uint64_t inner_offset;    // from the start of the extent
+  uint64_t inner_count;     // nodes on all levels above 0
+  uint64_t payload_bytes;   // sum of the sizes of all words (IndexWord::size)
   uint64_t inner_checksum;  // Hash64 of all inner nodes seeded with TableSeed
   uint64_t min_sequence;
   uint64_t max_sequence;
   uint64_t secret;          // of the superblock: what is left of it if both copies are lost
   uint64_t ranges_applied;  // no entry is hidden by a deletion of a range that is no newer; 0: nothing is known
-  uint8_t padding[96];      // zero
+  uint8_t padding[112];     // zero
   // Set in a table with kTableExpiring; else zero. Moments are microseconds since 1970 (format/expiry.h).
   uint64_t expiring;      // entries that expire
   uint64_t first_expiry;  // of them, none earlier
@@ -117,11 +110,10 @@ static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 &&
               offsetof(TableHeader, flags) == 12 && offsetof(TableHeader, number) == 16 &&
               offsetof(TableHeader, entries) == 24 && offsetof(TableHeader, tombstones) == 32 &&
               offsetof(TableHeader, leaf_count) == 40 && offsetof(TableHeader, inner_offset) == 48 &&
-              offsetof(TableHeader, inner_count) == 56 && offsetof(TableHeader, meta_offset) == 64 &&
-              offsetof(TableHeader, meta_size) == 72 && offsetof(TableHeader, meta_checksum) == 80 &&
-              offsetof(TableHeader, inner_checksum) == 88 && offsetof(TableHeader, min_sequence) == 96 &&
-              offsetof(TableHeader, max_sequence) == 104 && offsetof(TableHeader, secret) == 112 &&
-              offsetof(TableHeader, ranges_applied) == 120 && offsetof(TableHeader, padding) == 128 &&
+              offsetof(TableHeader, inner_count) == 56 && offsetof(TableHeader, payload_bytes) == 64 &&
+              offsetof(TableHeader, inner_checksum) == 72 && offsetof(TableHeader, min_sequence) == 80 &&
+              offsetof(TableHeader, max_sequence) == 88 && offsetof(TableHeader, secret) == 96 &&
+              offsetof(TableHeader, ranges_applied) == 104 && offsetof(TableHeader, padding) == 112 &&
               offsetof(TableHeader, expiring) == 224 && offsetof(TableHeader, first_expiry) == 232 &&
               offsetof(TableHeader, last_expiry) == 240 && offsetof(TableHeader, checksum) == 248);
 
@@ -142,13 +134,8 @@ enum TableFlags : uint32_t {
   kTableChains = 32,     // with duplicates: every version but the newest follows an operand or is a single deletion
   kTableExpiring = 128,  // there are values that expire
   kTableApart = 256,     // operands may be there that a merge would have folded but for a snapshot
+  kTableLogged = 512,    // some records may lie where the log put them
 };
-
-// The version that a table with these flags has.
-inline uint32_t TableVersionOf(uint32_t flags) {
-  if ((flags & kTableExpiring) != 0) return kTableExpiringVersion;
-  return (flags & kTableKinds) != 0 ? kTableKindsVersion : kTableFormatVersion;
-}
 
 }  // namespace miodb
 

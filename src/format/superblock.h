@@ -24,7 +24,7 @@
 namespace miodb {
 
 inline constexpr uint64_t kPoolMagic = 0x314c4f4f504f494dULL;  // "MIOPOOL1"
-inline constexpr uint32_t kPoolFormatVersion = 2;
+inline constexpr uint32_t kPoolFormatVersion = 3;
 inline constexpr uint64_t kPoolHeaderSize = 4096;
 // Extents start and end at multiples of this. The simulator build has a smaller one, so that a pool of a few hundred
 // lines holds a whole database; nothing else depends on the figure.

@@ -27,21 +27,20 @@ Status StateOpener::OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, Extent
   return Status::OK();
 }
 
-// Payload extents are named by the meta blocks of the tables that share them: the first table claims one, and the
-// others have to say the same of it.
-Status StateOpener::ClaimPayload(const PayloadMeta& meta, ExtentRef* extent) {
-  DCHECK(extent != nullptr);
-  ExtentRef& known = records_[meta.offset];
+// The first state that names an extent claims it, and the others have to say the same of it, but for its live bytes.
+Status StateOpener::OpenPayload(const PayloadPlace& place) {
+  DCHECK(place.Sound());
+  ExtentRef& known = records_[place.offset];
   if (known == nullptr) {
-    Status s = pool_->Claim(meta.offset, meta.size, meta.kind, &known);
+    Status s = pool_->Claim(place.offset, place.size, place.kind, &known);
     if (!s.ok()) return s;
-    known->SetPayloadBytes(meta.payload_bytes);
+    known->SetPayloadBytes(place.payload_bytes);
   }
-  if (known->size() != meta.size || known->kind() != meta.kind || known->payload_bytes() != meta.payload_bytes) {
-    return Status::Corruption(pool_->path(),
-                              "tables disagree about the extent at offset " + std::to_string(meta.offset));
+  DCHECK_EQ(known->offset(), place.offset);
+  if (known->size() != place.size || known->kind() != place.kind || known->payload_bytes() != place.payload_bytes) {
+    return Status::Corruption(
+        pool_->path(), "manifest: two states disagree about the extent at offset " + std::to_string(place.offset));
   }
-  *extent = known;
   return Status::OK();
 }
 
@@ -62,11 +61,7 @@ Status StateOpener::OpenTable(const TablePlace& place) {
   Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);
   if (!s.ok()) return s;
   if (place.index_size < sizeof(TableHeader)) return Status::Corruption(pool_->path(), "index extent too short");
-  PMTable::ClaimPayload claim;
-  if (keeper_ == PayloadKeeper::kClaims) {
-    claim = [this](const PayloadMeta& meta, ExtentRef* extent) { return ClaimPayload(meta, extent); };
-  }
-  return PMTable::Open(pool_, order_, std::move(index), place.number, verify_, claim, &table);
+  return PMTable::Open(pool_, order_, std::move(index), place.number, verify_, &table);
 }
 
 // The file is asked for its size alone; it is not read unless the manifest had no room for its keys. The manifest's
@@ -95,7 +90,20 @@ void StateOpener::KeepOnly(const ManifestState& state) {
   DCHECK(tables_.size() <= state.tables.size() && files_.size() <= state.files.size());
 }
 
+// The payload comes first, because tables read records.
 Status StateOpener::Open(const ManifestState& state) {
+  PmRef end = 0;
+  for (const auto& [offset, place] : state.payload) {
+    if (keeper_ == PayloadKeeper::kPin) break;
+    if (offset < end) {
+      return Status::Corruption(
+          pool_->path(), "manifest: the extent at offset " + std::to_string(offset) + " begins inside of another one");
+    }
+    DCHECK_EQ(offset, place.offset);
+    end = offset + place.size;
+    Status s = OpenPayload(place);
+    if (!s.ok()) return s;
+  }
   for (const auto& [number, place] : state.tables) {
     Status s = OpenTable(place);
     if (!s.ok()) return s;

@@ -19,9 +19,10 @@ namespace miodb {
 
 using TableMap = std::unordered_map<uint64_t, TableRef>;  // by number
 using FileMap = std::map<uint64_t, SstRef>;               // by number
+using ExtentMap = std::unordered_map<PmRef, ExtentRef>;   // by offset
 
-// The keeper of payload extents as long as tables name them: the opened tables, by claims; or the process that has the
-// database, for a reader's pin.
+// The keeper of payload extents as long as a state names them: the versions that are opened, by claims; or the process
+// that has the database, for a reader's pin.
 enum class PayloadKeeper { kClaims, kPin };
 
 class StateOpener {
@@ -37,7 +38,7 @@ class StateOpener {
   // The extent of the first so many bytes of a log chunk, or a longer one if somebody else names more of it.
   Status OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, ExtentRef* extent);
 
-  // Tables and files of a state, as far as they are not open yet.
+  // Payload, tables and files of a state, as far as they are not open yet.
   Status Open(const ManifestState& state);
 
   // Closes what the state does not name. Extents that somebody else still has stay known.
@@ -46,20 +47,23 @@ class StateOpener {
   const TableMap& tables() const { return tables_; }
   const FileMap& files() const { return files_; }
 
+  // What has records: the payload, but for PayloadKeeper::kPin, and log chunks.
+  const ExtentMap& records() const { return records_; }
+
   // No id of all that was opened is larger.
   uint64_t last_id() const { return last_id_; }
 
  private:
   Status OpenTable(const TablePlace& place);
   Status OpenFile(const SstPlace& place);
-  Status ClaimPayload(const PayloadMeta& meta, ExtentRef* extent);
+  Status OpenPayload(const PayloadPlace& place);
 
   Pool* const pool_;
   const KeyOrder order_;
   SsdStore* const ssd_;
   const bool verify_;
   const PayloadKeeper keeper_;
-  std::unordered_map<PmRef, ExtentRef> records_;  // extents with records: log chunks, payload
+  ExtentMap records_;
   TableMap tables_;
   FileMap files_;
   uint64_t last_id_ = 0;

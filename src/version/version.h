@@ -16,6 +16,7 @@
 
 #include "pmtable/run.h"
 #include "src/iterator/range_set.h"
+#include "src/nvm/pool/extent_list.h"
 #include "src/ssd/ssd_levels.h"
 #include "src/util/check/check.h"
 
@@ -27,6 +28,9 @@ struct Version {
 
   // The runs of all levels in the order told above, by ListRuns: reads pay nothing for levels that are empty.
   std::vector<const Run*> runs;
+
+  // The extents that have the records of the tables. Empty where somebody else keeps them, as for a reader's pin.
+  ExtentList payload;
 
   // The levels on SSD; null without an SSD tier.
   std::shared_ptr<const SsdLevels> ssd;

@@ -110,6 +110,24 @@ void VersionBuilder::Remove(const TableRef& table, size_t level, uint64_t run) {
   EraseFrom(order_, table, TablesOf(level, run));
 }
 
+void VersionBuilder::AddPayload(const ExtentRef& extent) {
+  CHECK(version_ != nullptr && extent != nullptr);
+  CHECK(extent->kind() == ExtentKind::kLog || extent->kind() == ExtentKind::kSettled);
+  ExtentList& payload = version_->payload;
+  const size_t place = ExtentsBefore(payload, extent->offset());
+  CHECK(place == payload.size() || payload[place]->offset() >= extent->end());
+  CHECK(place == 0 || payload[place - 1]->end() <= extent->offset());
+  payload.Insert(place, extent);
+}
+
+void VersionBuilder::RemovePayload(PmRef offset) {
+  CHECK(version_ != nullptr);
+  ExtentList& payload = version_->payload;
+  const size_t place = ExtentsBefore(payload, offset);
+  CHECK(place < payload.size() && payload[place]->offset() == offset);
+  payload.Erase(place);
+}
+
 // Copied when the first file changes: edits of the pool alone share the SSD tier as it is.
 SsdLevels* VersionBuilder::Ssd() {
   CHECK(version_->ssd != nullptr);
@@ -188,7 +206,7 @@ std::string FindDisorder(const KeyOrder& order, const Version& version) {
   return std::string();
 }
 
-// By identity of tables and files, not by their keys: the same objects in the same places.
+// By identity of tables, files and extents, not by their keys: the same objects in the same places.
 bool SameVersion(const Version& a, const Version& b) {
   CHECK_EQ(a.levels.size(), b.levels.size());
   CHECK_EQ(a.ssd == nullptr, b.ssd == nullptr);
@@ -198,6 +216,7 @@ bool SameVersion(const Version& a, const Version& b) {
                    [](const RunRef& x, const RunRef& y) { return x->id == y->id && SameLists(x->tables, y->tables); });
     if (!same) return false;
   }
+  if (!SameLists(a.payload, b.payload)) return false;
   if ((a.ranges == nullptr) != (b.ranges == nullptr)) return false;
   if (a.ranges != nullptr && a.ranges != b.ranges && a.ranges->Ranges() != b.ranges->Ranges()) return false;
   return a.ssd == nullptr || (a.ssd->level_bytes == b.ssd->level_bytes &&

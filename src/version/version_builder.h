@@ -25,6 +25,10 @@ class VersionBuilder {
   void Add(const TableRef& table, size_t level, uint64_t run);
   void Remove(const TableRef& table, size_t level, uint64_t run);
 
+  // Payload extents of the version; an extent that goes is one of the base's.
+  void AddPayload(const ExtentRef& extent);
+  void RemovePayload(PmRef offset);
+
   void AddFile(const SstRef& file, size_t level);
   void RemoveFile(const SstRef& file, size_t level);
 

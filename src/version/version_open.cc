@@ -23,7 +23,7 @@ constexpr uint64_t kMaxUnnamedIds = 1 << 16;
 Status VersionSet::Create() {
   CHECK(current_ == nullptr);
   Status s = manifest_.Create(order_.comparator()->Name());
-  return s.ok() ? BuildCurrent() : s;
+  return s.ok() ? BuildCurrent(StateOpener(pool_, order_, ssd_, false, PayloadKeeper::kClaims)) : s;
 }
 
 // The first edit names the files, so that while this pool lives its manifest says which of them count.
@@ -41,7 +41,7 @@ Status VersionSet::CreateFor(const VersionEdit& state) {
   if (!s.ok()) return s;
   SkipId(opener.last_id());
   TakeUp(opener);
-  return BuildCurrent();
+  return BuildCurrent(opener);
 }
 
 // The order is that of trust: the comparator before any key is compared, space before what lies in it is read. Any
@@ -71,7 +71,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   pool_->held()->EndClaims();
   const VersionEdit fitted = FitLevels(state);
   if (!fitted.tables.empty()) s = manifest_.Append(fitted);
-  return s.ok() ? BuildCurrent() : s;
+  return s.ok() ? BuildCurrent(opener) : s;
 }
 
 // Takes the tables and files of the current state from everything that was opened. The accounts are of the current
@@ -80,8 +80,7 @@ void VersionSet::TakeUp(const StateOpener& opener) {
   CHECK(tables_.empty() && files_.empty());
   for (const auto& [number, place] : manifest_.state().tables) {
     const TableRef& table = opener.tables().at(number);
-    for (const PayloadRef& p : table->payload()) payload_uses_[p.extent->offset()].extent = p.extent.get();
-    Enter(*table);
+    entries_ += table->entries();
     tables_[number] = table;
   }
   for (const auto& [number, place] : manifest_.state().files) files_[number] = opener.files().at(number);
@@ -103,11 +102,11 @@ Status VersionSet::OpenSavedState(const SavepointEntry& entry, const ManifestSta
   SkipId(opener->last_id());
   VersionRef* const version = &(*savepoint)->version;
   const VersionEdit fitted = FitLevels(state);
-  if (fitted.tables.empty()) return Build(state, opener->tables(), opener->files(), version);
+  if (fitted.tables.empty()) return Build(state, *opener, version);
   ManifestState fitting = state;
   s = fitting.Apply(fitted);
   CHECK(s.ok());  // the edit moves tables that are there
-  return Build(fitting, opener->tables(), opener->files(), version);
+  return Build(fitting, *opener, version);
 }
 
 Status VersionSet::OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const {
@@ -123,7 +122,7 @@ Status VersionSet::OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const
   return Status::OK();
 }
 
-// A table knows more about its payload than a log chunk does, so the tables of all states are opened first. Kept chunks
+// The manifest knows more about payload than about a log chunk, so the states are opened first. Kept chunks
 // come next, because they need the whole chunk. Savepoints need a part of a chunk, and the newest is first, because it
 // needs at least as many bytes as an older one.
 Status VersionSet::OpenSavepoints(StateOpener* opener) {
@@ -199,16 +198,18 @@ void VersionSet::SkipId(uint64_t id) {
   CHECK_LT(id, next_id_);
 }
 
-Status VersionSet::Build(const ManifestState& state, const TableMap& tables, const FileMap& files,
-                         VersionRef* version) {
+Status VersionSet::Build(const ManifestState& state, const StateOpener& opener, VersionRef* version) {
   for (const auto& [id, place] : state.ranges) SkipId(id);
-  return BuildVersion(Shape(), pool_->path(), state, tables, files, version);
+  return BuildVersion(Shape(), pool_->path(), state, opener.tables(), opener.files(), &opener.records(), version);
 }
 
-Status VersionSet::BuildCurrent() {
+// The account of a damaged manifest may be wrong: then no recount is compared with it.
+Status VersionSet::BuildCurrent(const StateOpener& opener) {
   CHECK(current_ == nullptr);
-  Status s = Build(manifest_.state(), tables_, files_, &current_);
-  if (s.ok() && kChecksWhole) Check();
+  Status s = Build(manifest_.state(), opener, &current_);
+  if (!s.ok() || !kChecksWhole) return s;
+  if (!PayloadIsAsCounted()) recount_ = nullptr;
+  Check();
   return s;
 }
 

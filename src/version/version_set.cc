@@ -1,5 +1,5 @@
-// Making edits current. Accounts (bytes, entries, extents in use) are kept with
-// each edit, so that no figure is a walk over all tables; Check recounts them.
+// Making edits current. Accounts are kept with each edit, so that no figure is a walk over all tables; Check recounts
+// them.
 
 #include "src/version/version_set.h"
 
@@ -50,45 +50,9 @@ const TablePlace& VersionSet::PlaceOf(uint64_t number) const {
   return place->second;
 }
 
-// REQUIRES: payload_uses_ knows the table's extents.
-void VersionSet::Enter(const PMTable& table) {
-  entries_ += table.entries();
-  payload_references_ += table.payload().size();
-  for (const PayloadRef& p : table.payload()) {
-    const auto use = payload_uses_.find(p.extent->offset());
-    CHECK(use != payload_uses_.end() && use->second.extent == p.extent.get());
-    // relaxed: the counters are read for policy only, and change under the database mutex.
-    const int64_t live = p.extent->live_bytes.fetch_add(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
-    CHECK_GE(live, 0);
-    if (use->second.tables++ == 0) payload_bytes_ += p.extent->payload_bytes();
-    payload_live_bytes_ += p.live_bytes;
-  }
-}
-
-// The opposite of Enter, with the same figures, so that all accounts are zero when no table is left.
-void VersionSet::Leave(const PMTable& table) {
-  CHECK(entries_ >= table.entries() && payload_references_ >= table.payload().size());
-  entries_ -= table.entries();
-  payload_references_ -= table.payload().size();
-  for (const PayloadRef& p : table.payload()) {
-    // relaxed: as above.
-    const int64_t live = p.extent->live_bytes.fetch_sub(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
-    CHECK_GE(live, p.live_bytes);
-    const auto use = payload_uses_.find(p.extent->offset());
-    CHECK(use != payload_uses_.end() && use->second.tables > 0);
-    if (--use->second.tables == 0) {
-      payload_uses_.erase(use);
-      payload_bytes_ -= p.extent->payload_bytes();
-    }
-    CHECK_GE(payload_live_bytes_, p.live_bytes);
-    payload_live_bytes_ -= p.live_bytes;
-  }
-}
-
 // The three steps of the header. Only NoSpace leaves no doubt: it is found before the record is stored. After any other
 // failure nobody may get space that either state names, and no edit follows.
-Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
-                         const ChunkExtents& saved) {
+Status VersionSet::Apply(VersionEdit edit, const Additions& added) {
   CHECK(current_ != nullptr);
   if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
@@ -98,11 +62,13 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
   }
   Status s = NoThrow(pool_->path(), [&] {
     Next next;
-    Prepare(edit, added, added_files, &next);
-    PrepareSavepoints(edit, saved, &next);
-    for (const KeptChunk& chunk : edit.kept) next.kept.emplace(chunk.id, saved.at(chunk.id));
+    edit.SetPayload(added.payload);
+    Status prepared = Prepare(edit, added, &next);
+    if (!prepared.ok()) return prepared;
+    PrepareSavepoints(edit, added.saved, &next);
+    for (const KeptChunk& chunk : edit.kept) next.kept.emplace(chunk.id, added.saved.at(chunk.id));
     // The tables are moved in without memory, so the hash table has its places before the edit is durable.
-    const size_t most = tables_.size() + added.size();
+    const size_t most = tables_.size() + added.tables.size();
     if (most >= tables_.bucket_count()) tables_.reserve(2 * most);  // equal: a new hash table makes its first bucket
     Status appended = manifest_.Append(edit);
     if (appended.ok()) Install(edit, &next);
@@ -126,24 +92,28 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
 
 // Does everything that needs memory, before the edit is durable. An edit of log chunks alone, the most frequent kind,
 // leaves the version as it is.
-void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& added,
-                         const std::vector<SstRef>& added_files, Next* next) const {
-  CHECK_LE(added.size(), edit.tables.size());
-  CHECK_LE(added_files.size(), edit.files.size());
-  for (const TableRef& table : added) {
+Status VersionSet::Prepare(const VersionEdit& edit, const Additions& added, Next* next) const {
+  CHECK_LE(added.tables.size(), edit.tables.size());
+  CHECK_LE(added.files.size(), edit.files.size());
+  for (const TableRef& table : added.tables) {
     CHECK(tables_.count(table->number()) == 0);
     CHECK(next->tables.emplace(table->number(), table).second);
-    for (const PayloadRef& p : table->payload()) next->uses[p.extent->offset()].extent = p.extent.get();
   }
-  for (const SstRef& file : added_files) {
+  for (const SstRef& file : added.files) {
     CHECK(files_.count(file->meta().number) == 0);
     CHECK(next->files.emplace(file->meta().number, file).second);
   }
   const bool ranges_change = !edit.ranges.empty() || !edit.removed_ranges.empty();
   if (edit.tables.empty() && edit.removed_tables.empty() && edit.files.empty() && edit.removed_files.empty() &&
-      !ranges_change) {
+      !ranges_change && added.payload.empty()) {
     next->version = current_;
-    return;
+    return Status::OK();
+  }
+  for (const PayloadDrop& drop : edit.dropped) {
+    const auto place = manifest_.state().payload.find(drop.offset);
+    if (place != manifest_.state().payload.end() && place->second.live_bytes >= drop.bytes) continue;
+    return Status::Corruption(
+        pool_->path(), "tables refer to more bytes than the extent at offset " + std::to_string(drop.offset) + " has");
   }
   // Places before the edit are the manifest's state, which does not have it yet; places after it are the edit's.
   const VersionShape shape = Shape();
@@ -159,9 +129,25 @@ void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& a
       edit.removed_files, edit.files, files_, next->files,
       [&](const SstRef& file) { builder.RemoveFile(file, manifest_.state().files.at(file->meta().number).level); },
       [&](const SstRef& file, const SstPlace& place) { builder.AddFile(file, place.level); });
+  PreparePayload(edit, added.payload, &builder);
   for (const RangePlace& place : edit.ranges) CHECK_LT(place.id, next_id_);
   if (ranges_change) builder.SetRanges(RangesAfter(order_, manifest_.state(), edit));
   next->version = builder.Finish();
+  return Status::OK();
+}
+
+// Extents that the edit leaves empty go from the version. Their space is free after the last pinned version with them.
+void VersionSet::PreparePayload(const VersionEdit& edit, const PayloadChange& change, VersionBuilder* builder) const {
+  for (const PayloadDrop& drop : edit.dropped) {
+    if (manifest_.state().payload.at(drop.offset).live_bytes == drop.bytes) builder->RemovePayload(drop.offset);
+  }
+  uint64_t first_table = next_id_;
+  for (const TablePlace& place : edit.tables) first_table = std::min(first_table, place.number);
+  for (const MadePayload& made : change.made) {
+    CHECK(made.extent->first_table == 0 && first_table > 0);
+    made.extent->first_table = first_table;
+    builder->AddPayload(made.extent);
+  }
 }
 
 // An edit that names a savepoint changes nothing else of the state, so the savepoint has the state before it.
@@ -179,9 +165,7 @@ void VersionSet::PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& 
 // Needs no memory, so that a durable edit becomes current whatever happens.
 void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   CHECK(next->version != nullptr);
-  // Enter before leave: an extent that stays in use must not look unused in between.
-  payload_uses_.merge(next->uses);
-  for (const auto& [number, table] : next->tables) Enter(*table);
+  for (const auto& [number, table] : next->tables) entries_ += table->entries();
   tables_.merge(next->tables);
   files_.merge(next->files);
   CHECK(next->tables.empty() && next->files.empty());
@@ -189,7 +173,8 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
     const auto table = tables_.find(number);
     // The magic number goes with the table's last reader, so that no search finds a dropped table.
     CHECK(table != tables_.end());
-    Leave(*table->second);
+    CHECK_GE(entries_, table->second->entries());
+    entries_ -= table->second->entries();
     if (!IsSaved(table->second)) table->second->index()->MarkDropped();
     tables_.erase(table);
   }
@@ -248,13 +233,12 @@ uint64_t VersionSet::HeldBytes(const Savepoint& savepoint) const {
   DCHECK(savepoint.version != nullptr);
   std::map<PmRef, uint64_t> held;
   const auto add = [&](const Extent& extent) {
-    if (payload_uses_.count(extent.offset()) == 0) held[extent.offset()] = extent.size();
+    if (FindExtent(current_->payload, extent.offset()) == nullptr) held[extent.offset()] = extent.size();
   };
+  for (const ExtentRef& extent : savepoint.version->payload) add(*extent);
   for (const Run* run : savepoint.version->runs) {
     for (const TableRef& table : run->tables) {
-      if (tables_.count(table->number()) > 0) continue;
-      add(*table->index());
-      for (const PayloadRef& p : table->payload()) add(*p.extent);
+      if (tables_.count(table->number()) == 0) add(*table->index());
     }
   }
   for (const SavedChunk& chunk : savepoint.log) {
@@ -270,36 +254,29 @@ void VersionSet::Check() const {
   CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   CHECK_EQ(FindDisorder(order_, *current_), "");
   // The version that edits made step by step has to equal the version that the manifest's state gives at once.
-  CHECK(SameVersion(*current_, *MakeVersion(Shape(), manifest_.state(), tables_, files_)));
+  ExtentMap payload;
+  for (const ExtentRef& extent : current_->payload) payload.emplace(extent->offset(), extent);
+  CHECK(SameVersion(*current_, *MakeVersion(Shape(), manifest_.state(), tables_, files_, &payload)));
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
-  // The accounts of Enter and Leave, counted anew.
-  uint64_t entries = 0, references = 0, bytes = 0, live_bytes = 0;
-  std::map<PmRef, PayloadUse> uses;
-  std::map<PmRef, uint64_t> live;
+  uint64_t entries = 0, bytes = 0, live_bytes = 0;
   for (const auto& [number, table] : tables_) {
     CHECK_EQ(number, table->number());
     CHECK_LT(std::max(number, PlaceOf(number).run), next_id_);
     CHECK_EQ(PlaceOf(number).index_offset, table->index()->offset());
     entries += table->entries();
-    references += table->payload().size();
-    for (const PayloadRef& p : table->payload()) {
-      PayloadUse& use = uses[p.extent->offset()];
-      CHECK(use.extent == nullptr || use.extent == p.extent.get());
-      use.extent = p.extent.get();
-      use.tables++;
-      live[p.extent->offset()] += p.live_bytes;
-    }
   }
-  CHECK_EQ(uses.size(), payload_uses_.size());
-  for (const auto& [offset, use] : payload_uses_) {
-    CHECK(use.extent == uses.at(offset).extent && use.tables == uses.at(offset).tables);
-    CHECK_EQ(use.extent->live_bytes.load(std::memory_order_relaxed), live.at(offset));  // relaxed: see Enter
-    bytes += use.extent->payload_bytes();
-    live_bytes += live.at(offset);
+  CHECK_EQ(entries, entries_);
+  for (const auto& [offset, place] : manifest_.state().payload) {
+    const ExtentRef& extent = payload.at(offset);
+    CHECK(place.Sound() && extent->kind() == place.kind && extent->payload_bytes() == place.payload_bytes);
+    bytes += place.payload_bytes;
+    live_bytes += place.live_bytes;
   }
-  CHECK(entries == entries_ && references == payload_references_);
-  CHECK(bytes == payload_bytes_ && live_bytes == payload_live_bytes_);
+  CHECK(bytes == payload_bytes() && live_bytes == payload_live_bytes());
+  if (kChecksWhole) CHECK(recount_ == nullptr || PayloadIsAsCounted());
 }
+
+bool VersionSet::PayloadIsAsCounted() const { return recount_->Agrees(*current_, manifest_.state().payload); }
 
 }  // namespace miodb

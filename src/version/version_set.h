@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "src/version/manifest/manifest.h"
+#include "src/version/payload_recount.h"
 #include "src/version/savepoint.h"
 #include "src/version/state_opener.h"
 #include "src/version/version.h"
@@ -33,6 +34,16 @@
 namespace miodb {
 
 using ChunkExtents = std::map<uint64_t, ExtentRef>;  // by the chunks' ids
+
+// The objects of what an edit places or names for the first time.
+struct Additions {
+  std::vector<TableRef> tables;
+  PayloadChange payload;
+  std::vector<SstRef> files;
+  ChunkExtents saved;  // log chunks that the edit keeps or that its savepoints name
+};
+
+class VersionBuilder;
 
 class VersionSet {
  public:
@@ -86,11 +97,9 @@ class VersionSet {
     return next_id_++;
   }
 
-  // Makes the edit durable, then current. added, added_files: the tables and files that the edit places for the first
-  // time. saved: extents of the log chunks that it keeps or that its savepoints name, by id. On failure the current
-  // version stays; see Manifest::Append.
-  Status Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files = {},
-               const ChunkExtents& saved = {});
+  // Makes the edit durable, with the change of the payload, then current. On failure the current version stays; see
+  // Manifest::Append. Corruption: the change drops more of an extent than the version has.
+  Status Apply(VersionEdit edit, const Additions& added);
 
   // Whether an edit failed in such a way that it may be durable all the same.
   bool in_doubt() const { return !failure_.ok(); }
@@ -99,17 +108,17 @@ class VersionSet {
   const TablePlace& PlaceOf(uint64_t number) const;
 
   // Payload extents of the current version: the bytes written for records, and how many of those are live.
-  uint64_t payload_bytes() const { return payload_bytes_; }
-  uint64_t payload_live_bytes() const { return payload_live_bytes_; }
-  uint64_t payload_extents() const { return payload_uses_.size(); }
+  uint64_t payload_bytes() const { return manifest_.state().payload_totals.bytes; }
+  uint64_t payload_live_bytes() const { return manifest_.state().payload_totals.live_bytes; }
+  uint64_t payload_extents() const { return current_->payload.size(); }
 
   // Calls visit(extent, live bytes) for every payload extent of the current version.
   template <typename Visit>
   void ForEachPayload(Visit visit) const {
-    for (const auto& [offset, use] : payload_uses_) {
-      DCHECK(use.tables > 0 && use.extent->offset() == offset);
-      // relaxed: changes under the database mutex only, which is held.
-      visit(use.extent, static_cast<uint64_t>(use.extent->live_bytes.load(std::memory_order_relaxed)));
+    auto place = manifest_.state().payload.begin();
+    for (const ExtentRef& extent : current_->payload) {
+      DCHECK_EQ(extent->offset(), place->first);
+      visit(extent.get(), (place++)->second.live_bytes);
     }
   }
 
@@ -117,28 +126,18 @@ class VersionSet {
   uint64_t entries() const { return entries_; }
   uint64_t tables() const { return tables_.size(); }
 
-  // Sum over all tables of the payload extents that they refer to.
-  uint64_t payload_references() const { return payload_references_; }
-
   // Checks that the current version is in order and equals the manifest's state, and that a recount gives the accounts.
   // Takes as long as there are tables.
   void Check() const;
 
  private:
-  // A payload extent of the current version, and how many of its tables refer to it.
-  struct PayloadUse {
-    Extent* extent = nullptr;
-    uint64_t tables = 0;
-  };
-
   // The result of an edit, ready to be moved in.
   struct Next {
     VersionRef version;
-    TableMap tables;                   // added
-    FileMap files;                     // added
-    std::map<PmRef, PayloadUse> uses;  // extents of the added tables
-    SavepointMap savepoints;           // added
-    ChunkExtents kept;                 // added
+    TableMap tables;          // added
+    FileMap files;            // added
+    SavepointMap savepoints;  // added
+    ChunkExtents kept;        // added
   };
 
   void FindFamilies();
@@ -149,14 +148,13 @@ class VersionSet {
   Status OpenKept(StateOpener* opener);
   void TakeUp(const StateOpener& opener);
   VersionEdit FitLevels(const ManifestState& state);
-  Status Build(const ManifestState& state, const TableMap& tables, const FileMap& files, VersionRef* version);
-  Status BuildCurrent();
+  Status Build(const ManifestState& state, const StateOpener& opener, VersionRef* version);
+  Status BuildCurrent(const StateOpener& opener);
+  bool PayloadIsAsCounted() const;
   VersionShape Shape() const { return {order_, num_levels_, ssd_, ssd_level_count_}; }
   void SkipId(uint64_t id);
-  void Enter(const PMTable& table);
-  void Leave(const PMTable& table);
-  void Prepare(const VersionEdit& edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
-               Next* next) const;
+  Status Prepare(const VersionEdit& edit, const Additions& added, Next* next) const;
+  void PreparePayload(const VersionEdit& edit, const PayloadChange& change, VersionBuilder* builder) const;
   void PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& saved, Next* next) const;
   void Install(const VersionEdit& edit, Next* next) noexcept;
   template <typename Item>
@@ -180,11 +178,10 @@ class VersionSet {
 
   std::atomic<bool>* has_families_ = nullptr;  // null: nobody asks
 
-  std::map<PmRef, PayloadUse> payload_uses_;
-  uint64_t payload_bytes_ = 0;
-  uint64_t payload_live_bytes_ = 0;
-  uint64_t payload_references_ = 0;
   uint64_t entries_ = 0;
+
+  // With kChecksWhole, what each table was found to refer to; null if the opened manifest was wrong about it.
+  mutable std::unique_ptr<PayloadRecount> recount_ = std::make_unique<PayloadRecount>();
 };
 
 }  // namespace miodb

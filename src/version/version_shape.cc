@@ -32,7 +32,7 @@ RangeSetRef RangesAfter(const KeyOrder& order, const ManifestState& state, const
 }
 
 VersionRef MakeVersion(const VersionShape& shape, const ManifestState& state, const TableMap& tables,
-                       const FileMap& files) {
+                       const FileMap& files, const ExtentMap* payload) {
   DCHECK(state.tables.size() <= tables.size() && state.files.size() <= files.size());
   DCHECK_EQ(shape.ssd == nullptr, shape.ssd_levels == 0);
   // All levels are there from the beginning, with nothing in them.
@@ -48,6 +48,9 @@ VersionRef MakeVersion(const VersionShape& shape, const ManifestState& state, co
   VersionBuilder builder(shape.order, std::move(empty), shape.ssd_levels);
   for (const auto& [number, place] : state.tables) builder.Add(tables.at(number), shape.LevelOf(place), place.run);
   for (const auto& [number, place] : state.files) builder.AddFile(files.at(number), place.level);
+  for (const auto& [offset, place] : state.payload) {
+    if (payload != nullptr) builder.AddPayload(payload->at(offset));
+  }
   builder.SetRanges(RangesAfter(shape.order, state, VersionEdit()));
   VersionRef version = builder.Finish();
   CHECK_EQ(version->ssd != nullptr, shape.ssd != nullptr);
@@ -55,9 +58,9 @@ VersionRef MakeVersion(const VersionShape& shape, const ManifestState& state, co
 }
 
 Status BuildVersion(const VersionShape& shape, const std::string& path, const ManifestState& state,
-                    const TableMap& tables, const FileMap& files, VersionRef* version) {
+                    const TableMap& tables, const FileMap& files, const ExtentMap* payload, VersionRef* version) {
   CHECK(*version == nullptr);
-  VersionRef built = MakeVersion(shape, state, tables, files);
+  VersionRef built = MakeVersion(shape, state, tables, files, payload);
   DCHECK_EQ(built->levels.size(), static_cast<size_t>(shape.num_levels));
   std::string disorder = FindDisorder(shape.order, *built);
   for (const auto& [id, place] : state.ranges) {

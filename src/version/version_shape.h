@@ -32,11 +32,11 @@ RangeSetRef RangesAfter(const KeyOrder& order, const ManifestState& state, const
 
 // tables, files: have all that the state names.
 VersionRef MakeVersion(const VersionShape& shape, const ManifestState& state, const TableMap& tables,
-                       const FileMap& files);
+                       const FileMap& files, const ExtentMap* payload);
 
 // The same of a state that came from a medium: disorder is Corruption, which names the pool's path.
 Status BuildVersion(const VersionShape& shape, const std::string& path, const ManifestState& state,
-                    const TableMap& tables, const FileMap& files, VersionRef* version);
+                    const TableMap& tables, const FileMap& files, const ExtentMap* payload, VersionRef* version);
 
 }  // namespace miodb
 

@@ -54,7 +54,7 @@ class FlushWorld {
   Status Flush(const std::vector<uint64_t>& snapshots, std::vector<TableRef>* tables) {
     const VersionFilter filter(snapshots);
     FlushRequest request{pool_.get(), order_, &table_, &filter, 10, [this] { return ++last_number_; }};
-    return FlushMemTable(request, tables);
+    return FlushMemTable(request, tables, &payload_);
   }
 
   // The flush keeps what a snapshot or a read without one sees, tombstones included.
@@ -81,13 +81,14 @@ class FlushWorld {
     for (const TableRef& table : tables) {
       EXPECT_EQ(versions_.front().sequence, table->min_sequence());
       EXPECT_EQ(versions_.back().sequence, table->max_sequence());
-      for (const PayloadRef& p : table->payload()) live += p.live_bytes;
       for (uint64_t i = 0; i < table->entries(); i++) entries_live += table->WordAt(i).size();
     }
+    for (const MadePayload& made : payload_) live += made.live_bytes;
     EXPECT_EQ(entries_live, live);
     if (tables.size() == 1) CheckTable(*tables[0], expected, 300, &random_);
   }
 
+  const std::vector<MadePayload>& payload() const { return payload_; }
   uint64_t first_sequence() const { return versions_.front().sequence; }
   uint64_t last_sequence() const { return versions_.back().sequence; }
   TestPool& pool() { return pool_; }
@@ -115,6 +116,7 @@ class FlushWorld {
   const FlushShape shape_;
   Random random_;
   TestPool pool_;
+  std::vector<MadePayload> payload_;  // of the last flush
   const KeyOrder order_;
   BlockPool blocks_{16 * 1024, 4};
   MemTable table_;
@@ -167,7 +169,7 @@ TEST_P(FlushModes, CutsTheChunksToWhatTheyUse) {
   std::vector<TableRef> tables;
   ASSERT_OK(world.Flush({}, &tables));
   uint64_t payload = 0;
-  for (const PayloadRef& p : tables[0]->payload()) {
+  for (const MadePayload& p : world.payload()) {
     payload += p.extent->payload_bytes();
     EXPECT_LT(p.extent->size() - p.extent->payload_bytes(), kExtentUnit);
     EXPECT_EQ(ExtentKind::kLog, p.extent->kind());
@@ -218,7 +220,9 @@ TEST(FlushTest, AnEmptyMemtableMakesNoTable) {
   const VersionFilter filter({});
   std::vector<TableRef> tables(3);
   const uint64_t before = pool->used_bytes();
-  ASSERT_OK(FlushMemTable({pool.get(), order, &memtable, &filter, 10, nullptr}, &tables));
+  std::vector<MadePayload> payload;
+  ASSERT_OK(FlushMemTable({pool.get(), order, &memtable, &filter, 10, nullptr}, &tables, &payload));
+  EXPECT_TRUE(payload.empty());
   EXPECT_TRUE(tables.empty());
   EXPECT_EQ(before, pool->used_bytes());
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compaction/merge/merge.h"
+#include "compaction/policy/marked_tables.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
 #include "tests/compaction/merge_world.h"
@@ -15,12 +16,12 @@ namespace {
 
 // Calls visit(word, extent) for every entry of a table.
 template <typename Visit>
-void ForEachEntry(const PMTable& table, Visit visit) {
+void ForEachEntry(const PMTable& table, const ExtentList& payload, Visit visit) {
   for (uint64_t i = 0; i < table.entries(); i++) {
     const IndexWord word = table.WordAt(i);
-    for (const PayloadRef& p : table.payload()) {
-      if (p.extent->Contains(word.ref())) visit(word, *p.extent);
-    }
+    const Extent* const extent = FindExtent(payload, word.ref());
+    ASSERT_NE(nullptr, extent);
+    visit(word, *extent);
   }
 }
 
@@ -51,17 +52,18 @@ TEST(MergeSettleTest, CopiesRecordsOfLogChunksUpToTheLimitInKeyOrder) {
     MergeResult result;
     ASSERT_OK(MergeRuns(request, &result));
     world.Check(result);
+    const ExtentList payload = MergeWorld::PayloadAfter(world.payload(), result);
     for (const TableRef& table : result.added) {
       PmRef last = 0;
       uint64_t backward = 0;
-      ForEachEntry(*table, [&](IndexWord word, const Extent& extent) {
+      ForEachEntry(*table, payload, [&](IndexWord word, const Extent& extent) {
         EXPECT_EQ(word.size() <= request.settle_limit, extent.kind() == ExtentKind::kSettled);
         if (extent.kind() != ExtentKind::kSettled) return;
         backward += word.ref() < last;
         last = word.ref();
       });
       // Back only from one extent to the next.
-      EXPECT_LT(backward, std::max<size_t>(table->payload().size(), 1));
+      EXPECT_LT(backward, std::max<size_t>(UsesOf(*table, payload).size(), 1));
     }
     if (HasFatalFailure()) return;
   }
@@ -98,20 +100,27 @@ TEST(MergeEvacuationTest, NothingOfAMarkedExtentIsLeft) {
     MergeWorld world(shape, seed);
     std::set<PmRef> marked;
     for (const TableRef& table : world.InputTables()) {
-      for (const PayloadRef& p : table->payload()) {
-        if (random.OneIn(3)) p.extent->evacuate.store(true);
-        if (p.extent->evacuate.load()) marked.insert(p.extent->offset());
+      for (const auto& [extent, bytes] : UsesOf(*table, world.payload())) {
+        if (random.OneIn(3)) extent->evacuate.store(true);
+        if (extent->evacuate.load()) marked.insert(extent->offset());
       }
     }
+    Version version;
+    version.payload = world.payload();
+    const miodb::Run inputs{1, world.InputTables()};
+    version.runs = {&inputs};
+    MarkTables(version, [] { return false; });
     MergeRequest request = world.Request();
     request.purpose = Purpose::kEvacuation;
     request.settle_limit = random.OneIn(2) ? 300 : 0;
     MergeResult result;
     ASSERT_OK(MergeRuns(request, &result));
     world.Check(result);
+    const ExtentList payload = MergeWorld::PayloadAfter(world.payload(), result);
     for (const std::vector<TableRef>* tables : {&result.added, &result.moved}) {
       for (const TableRef& table : *tables) {
-        for (const PayloadRef& p : table->payload()) EXPECT_EQ(0u, marked.count(p.extent->offset()));
+        EXPECT_FALSE(table->marked.load(std::memory_order_relaxed));
+        for (const auto& [extent, bytes] : UsesOf(*table, payload)) EXPECT_EQ(0u, marked.count(extent->offset()));
       }
     }
     const Persist& persist = world.pool()->persist();
@@ -163,9 +172,11 @@ TEST(MergeCutTest, RecordsOfVeryDifferentSizesMerge) {
                      std::string(small ? 0 : 4000, 'v')});
     }
     const VersionFilter filter({});
-    MergeRequest request{pool.get(), maker.order(), Purpose::kLazyCopy, &filter, {}, {}};
+    MergeRequest request{pool.get(), maker.order(), Purpose::kLazyCopy, &filter, nullptr, {}, {}};
     for (const auto* run : {&newer, &older})
       request.inputs.push_back({maker.Make(SortedVersions(maker.order(), *run))});
+    const ExtentList payload = maker.payload();
+    request.payload = &payload;
     request.new_table_number = [&] { return maker.NewNumber(); };
     request.payload_limit = 64 * 1024;
     request.copy_extents.bytes = 16 * 1024;

@@ -134,7 +134,8 @@ TEST(MergeTest, TablesThatOverlapNothingAreMovedAndNotRewritten) {
     tables.push_back(maker.Make(SortedVersions(maker.order(), versions)));
   }
   const VersionFilter filter({});
-  MergeRequest request{pool.get(), maker.order(), Purpose::kMerge, &filter, {}, {}};
+  ExtentList payload = maker.payload();
+  MergeRequest request{pool.get(), maker.order(), Purpose::kMerge, &filter, &payload, {}, {}};
   request.new_table_number = [&] { return maker.NewNumber(); };
   for (size_t i = 0; i < 8; i += 2) request.inputs.push_back({tables[i], tables[i + 1]});
   const uint64_t bytes = pool->persist().TotalBytes();
@@ -148,6 +149,7 @@ TEST(MergeTest, TablesThatOverlapNothingAreMovedAndNotRewritten) {
   const TableRef bridge =
       maker.Make(SortedVersions(maker.order(), {{"a5", 5000, kTypeValue, "x"}, {"b5", 5001, kTypeValue, "y"}}));
   request.inputs.insert(request.inputs.begin(), {bridge});
+  payload = maker.payload();
   result = MergeResult();
   ASSERT_OK(MergeRuns(request, &result));
   EXPECT_EQ(6u, result.moved.size());
@@ -165,13 +167,16 @@ TEST(MergeTest, ATableOfOnlyDroppedEntriesLeavesNothing) {
   const TableRef values =
       maker.Make(SortedVersions(maker.order(), {{"a", 1, kTypeValue, "x"}, {"b", 2, kTypeValue, "y"}}));
   const VersionFilter filter({});
-  MergeRequest request{pool.get(), maker.order(), Purpose::kMerge, &filter, {{tombstones}, {values}}, {}};
+  const ExtentList payload = maker.payload();
+  MergeRequest request{pool.get(), maker.order(), Purpose::kMerge, &filter, &payload, {{tombstones}, {values}}, {}};
   request.new_table_number = [&] { return maker.NewNumber(); };
   MergeResult result;
   ASSERT_OK(MergeRuns(request, &result));
   EXPECT_TRUE(result.added.empty() && result.moved.empty());
   EXPECT_EQ(2u, result.removed.size());
   EXPECT_EQ(4u, result.entries_dropped);
+  EXPECT_TRUE(result.payload.made.empty());
+  EXPECT_EQ(maker.made().size(), result.payload.dropped.size());
 }
 
 TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {

@@ -44,6 +44,7 @@ MergeWorld::MergeWorld(const MergeShape& shape, uint64_t seed, uint64_t pool_byt
     run.tables = maker_.MakeRun(SortedVersions(maker_.order(), run.versions), shape.versions_per_table, shape.tables);
     (i < shape.older ? older_ : inputs_).push_back(std::move(run));
   }
+  payload_ = maker_.payload();
   std::set<uint64_t> snapshots;
   while (snapshots.size() < shape.snapshots) snapshots.insert(random_.Uniform(next + 1));
   snapshots_.assign(snapshots.begin(), snapshots.end());
@@ -51,7 +52,7 @@ MergeWorld::MergeWorld(const MergeShape& shape, uint64_t seed, uint64_t pool_byt
 }
 
 MergeRequest MergeWorld::Request() {
-  MergeRequest request{pool_.get(), maker_.order(), Purpose::kMerge, filter_.get(), {}, OlderTables()};
+  MergeRequest request{pool_.get(), maker_.order(), Purpose::kMerge, filter_.get(), &payload_, {}, OlderTables()};
   for (auto run = inputs_.rbegin(); run != inputs_.rend(); ++run) request.inputs.push_back(run->tables);
   request.filter_bits = 10;
   request.copy_extents.bytes = 16 * 1024;
@@ -142,6 +143,34 @@ std::vector<TestVersion> MergeWorld::Expected(const MergeResult& result) const {
   return expected;
 }
 
+// The account of the merge makes of what the inputs refer to what the outputs refer to.
+void MergeWorld::CheckPayload(const MergeResult& result) const {
+  std::map<PmRef, uint64_t> expected, live;
+  const ExtentList after = PayloadAfter(payload_, result);
+  for (const MadePayload& made : result.payload.made) {
+    EXPECT_EQ(ExtentKind::kSettled, made.extent->kind());
+    EXPECT_EQ(made.extent->payload_bytes(), made.live_bytes) << "copies that nobody refers to";
+    EXPECT_TRUE(expected.emplace(made.extent->offset(), made.live_bytes).second);
+  }
+  for (const TableRef& table : InputTables()) {
+    for (const auto& [extent, bytes] : UsesOf(*table, payload_)) expected[extent->offset()] += bytes;
+  }
+  for (const PayloadDrop& drop : result.payload.dropped) {
+    EXPECT_GE(expected[drop.offset], drop.bytes);
+    expected[drop.offset] -= drop.bytes;
+  }
+  for (const TableRef& table : RunOf(order(), result).tables) {
+    bool logged = false;
+    for (const auto& [extent, bytes] : UsesOf(*table, after)) {
+      live[extent->offset()] += bytes;
+      logged = logged || extent->kind() == ExtentKind::kLog;
+    }
+    EXPECT_TRUE(!logged || table->has(kTableLogged));
+  }
+  std::erase_if(expected, [](const auto& item) { return item.second == 0; });
+  EXPECT_EQ(expected, live);
+}
+
 void MergeWorld::CheckTables(const MergeResult& result) {
   // Each input went one way.
   std::multiset<uint64_t> out, in;
@@ -212,48 +241,11 @@ void MergeWorld::CheckReads(const MergeResult& result) const {
   }
 }
 
-void MergeWorld::CheckPayload(const MergeResult& result) const {
-  std::set<PmRef> known;
-  for (const TableRef& t : InputTables()) {
-    for (const PayloadRef& p : t->payload()) known.insert(p.extent->offset());
-  }
-  std::set<PmRef> fresh;
-  for (const TableRef& t : result.added) {
-    std::map<PmRef, uint64_t> live;
-    for (uint64_t i = 0; i < t->entries(); i++) {
-      const IndexWord word = t->WordAt(i);
-      const auto in = std::find_if(t->payload().begin(), t->payload().end(),
-                                   [&](const PayloadRef& p) { return p.extent->Contains(word.ref()); });
-      ASSERT_NE(t->payload().end(), in) << "an entry outside of the table's payload";
-      ASSERT_LE(word.ref() + word.size(), in->extent->offset() + in->extent->payload_bytes());
-      live[in->extent->offset()] += word.size();
-    }
-    ASSERT_EQ(live.size(), t->payload().size()) << "an extent without a live byte";
-    for (size_t i = 0; i < t->payload().size(); i++) {
-      const PayloadRef& p = t->payload()[i];
-      EXPECT_EQ(live[p.extent->offset()], p.live_bytes);
-      EXPECT_TRUE(i == 0 || t->payload()[i - 1].extent->offset() < p.extent->offset());
-      if (known.count(p.extent->offset()) > 0) continue;
-      EXPECT_EQ(ExtentKind::kSettled, p.extent->kind());
-      EXPECT_TRUE(fresh.insert(p.extent->offset()).second) << "two tables share an extent of copies";
-      EXPECT_EQ(p.extent->payload_bytes(), p.live_bytes) << "copies that nobody refers to";
-    }
-  }
-}
-
 void MergeWorld::CheckCounts(const MergeResult& result) const {
   uint64_t read = 0, added = 0, copied = 0;
-  std::set<PmRef> known;
-  for (const TableRef& t : InputTables()) {
-    for (const PayloadRef& p : t->payload()) known.insert(p.extent->offset());
-  }
   for (const TableRef& t : result.removed) read += t->entries();
-  for (const TableRef& t : result.added) {
-    added += t->entries();
-    for (const PayloadRef& p : t->payload()) {
-      if (known.count(p.extent->offset()) == 0) copied += p.extent->payload_bytes();
-    }
-  }
+  for (const TableRef& t : result.added) added += t->entries();
+  for (const MadePayload& made : result.payload.made) copied += made.extent->payload_bytes();
   EXPECT_EQ(read, result.entries_read);
   EXPECT_EQ(read - added, result.entries_dropped);
   EXPECT_EQ(copied, result.bytes_copied);

@@ -40,6 +40,16 @@ class MergeWorld {
   // A request to merge all inputs; change it as wanted. Valid while this lives.
   MergeRequest Request();
 
+  // Of all tables, and of those of a result.
+  const ExtentList& payload() const { return payload_; }
+  static ExtentList PayloadAfter(const ExtentList& before, const MergeResult& result) {
+    ExtentList after = before;
+    for (const MadePayload& made : result.payload.made) {
+      after.Insert(ExtentsBefore(after, made.extent->offset()), made.extent);
+    }
+    return after;
+  }
+
   // All tables of the inputs.
   std::vector<TableRef> InputTables() const;
   std::vector<TableRef> OlderTables() const;
@@ -76,6 +86,7 @@ class MergeWorld {
   Random random_;
   TestPool pool_;
   TableMaker maker_;
+  ExtentList payload_;
   std::vector<InputRun> older_;   // oldest first
   std::vector<InputRun> inputs_;  // oldest first
   std::vector<uint64_t> snapshots_;

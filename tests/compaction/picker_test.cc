@@ -230,7 +230,7 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   input.busy_runs = &no_runs;
   input.busy_levels = &no_levels;
   EXPECT_FALSE(PickMerge(input).has_value());
-  for (uint64_t i = 3; i < 15; i++) run->tables[i]->payload()[0].extent->evacuate.store(true);
+  for (uint64_t i = 3; i < 15; i++) run->tables[i]->marked.store(true, std::memory_order_relaxed);
   std::optional<MergeJob> job = PickMerge(input);
   ASSERT_TRUE(job.has_value());
   EXPECT_EQ(MergeKind::kCollect, job->kind);

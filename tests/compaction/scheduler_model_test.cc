@@ -226,10 +226,14 @@ class World {
     bool any = false;
     for (const TableRef& table : tables_) {
       const bool mark = random_.OneIn(3);
-      table->payload()[0].extent->evacuate.store(mark);
+      table->marked.store(mark, std::memory_order_relaxed);
       any = any || mark;
     }
-    scheduler_.EndMarks(any);
+    scheduler_.marks().On(any ? MarkEvent::kPick : MarkEvent::kNone);
+    if (!any) return;
+    scheduler_.marks().On(MarkEvent::kSearch);
+    EXPECT_TRUE(scheduler_.marks_are_fresh()) << "nothing is marked while a thread looks for tables";
+    scheduler_.marks().On(MarkEvent::kFound);
   }
 
   void Take(Running running) {
@@ -312,7 +316,7 @@ class World {
 
   void InstallMerge(const Running& running) {
     if (running.merge.kind == MergeKind::kCollect) {
-      for (const TableRef& table : running.merge.collect) table->payload()[0].extent->evacuate.store(false);
+      for (const TableRef& table : running.merge.collect) table->marked.store(false, std::memory_order_relaxed);
       return;
     }
     const size_t output = static_cast<size_t>(running.merge.output_level);

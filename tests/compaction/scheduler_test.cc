@@ -233,7 +233,9 @@ TEST_F(SchedulerTest, WhereSpaceIsShortALargeBufferGoesToTheRepository) {
 TEST_F(SchedulerTest, MarksAreMadeAnewOnlyAfterSomethingHasEnded) {
   const SpaceFigures figures = Figures(200);
   EXPECT_TRUE(scheduler_.BeginMarks(false));
-  scheduler_.EndMarks(true);
+  scheduler_.marks().On(MarkEvent::kPick);
+  scheduler_.marks().On(MarkEvent::kSearch);
+  scheduler_.marks().On(MarkEvent::kFound);
   EXPECT_FALSE(Marks(figures).has_value());
   const JobHold hold = Begin(kTwoRuns);
   EXPECT_FALSE(scheduler_.BeginMarks(true)) << "a merge copies by them";

@@ -111,7 +111,7 @@ class PoolForger {
       for (const uint64_t number : numbers) PutVarint64(&field, number);
     };
     const ManifestState& state = manifest_.state;
-    switch (random_->Uniform(7)) {
+    switch (random_->Uniform(9)) {
       case 0:
         put('\2', {edge(state.next_id)});
         break;
@@ -138,6 +138,19 @@ class PoolForger {
         break;
       case 5:
         put('\20', {edge(state.next_family)});
+        break;
+      case 6:
+      case 7:
+        for (const auto& [offset, p] : state.payload) {
+          if (!field.empty() && !random_->OneIn(2)) continue;
+          field.clear();
+          if (random_->OneIn(2)) {
+            put('\32', {offset / kExtentUnit, edge(p.live_bytes)});
+          } else {
+            put('\31', {edge(offset / kExtentUnit), edge(p.size / kExtentUnit), edge(static_cast<uint64_t>(p.kind)),
+                        edge(p.payload_bytes), edge(p.live_bytes)});
+          }
+        }
         break;
       default:
         put('\21', {edge(state.next_family)});
@@ -219,20 +232,15 @@ class PoolForger {
     if (!TableHeaderProblem(h, place.index_size, h.number, true).empty()) return "";  // was forged before
     char* const base = &(*bytes_)[place.index_offset];
     std::string done;
-    switch (random_->Uniform(8)) {
+    switch (random_->Uniform(7)) {
       case 0:
         done = ChangeHeader(&h);
         break;
       case 1:
-        if (h.meta_size > 0) ChangeStretch(base + h.meta_offset, h.meta_size, random_);
-        h.meta_checksum = Hash64(base + h.meta_offset, h.meta_size, TableSeed(secret(), h.number));
-        done = "a meta block";
-        break;
-      case 2:
         done = ChangeInner(base, &h);
         break;
-      case 3:
-      case 4: {
+      case 2:
+      case 3: {
         const uint64_t entry = random_->Uniform(h.entries);
         LeafNode leaf;
         memcpy(&leaf, base + sizeof(h) + entry / kNodeFanout * sizeof(leaf), sizeof(leaf));
@@ -249,11 +257,11 @@ class PoolForger {
   }
 
   std::string ChangeHeader(TableHeader* h) {
-    uint64_t* const members[] = {&h->entries,     &h->tombstones,   &h->leaf_count,   &h->inner_count,
-                                 &h->meta_offset, &h->min_sequence, &h->max_sequence, &h->ranges_applied,
-                                 &h->expiring,    &h->first_expiry, &h->last_expiry,  &h->meta_size};
+    uint64_t* const members[] = {&h->entries,      &h->tombstones,   &h->leaf_count,     &h->inner_count,
+                                 &h->min_sequence, &h->max_sequence, &h->ranges_applied, &h->payload_bytes,
+                                 &h->expiring,     &h->first_expiry, &h->last_expiry};
     if (random_->OneIn(4)) {
-      h->flags ^= 1u << random_->Uniform(8);
+      h->flags ^= 1u << random_->Uniform(10);
     } else {
       uint64_t* const member = members[random_->Uniform(std::size(members))];
       *member = random_->OneIn(2) ? *member + 1 - random_->Uniform(3) : EdgeNumber(random_, *member);

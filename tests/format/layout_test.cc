@@ -44,7 +44,7 @@ TEST(LayoutTest, Superblock) {
   EXPECT_EQ(104u, offsetof(Superblock, checksum));
   EXPECT_EQ(112u, sizeof(Superblock));
   EXPECT_EQ("MIOPOOL1", BytesOf(kPoolMagic));
-  EXPECT_EQ(2u, kPoolFormatVersion);
+  EXPECT_EQ(3u, kPoolFormatVersion);
   EXPECT_EQ(4096u, kPoolHeaderSize);
   EXPECT_EQ(4096u, kExtentUnit);
 }
@@ -99,20 +99,20 @@ TEST(LayoutTest, RootSlots) {
 }
 
 TEST(LayoutTest, TableHeader) {
-  const size_t offsets[] = {
-      offsetof(TableHeader, magic),         offsetof(TableHeader, version) + 0,   offsetof(TableHeader, number),
-      offsetof(TableHeader, entries),       offsetof(TableHeader, tombstones),    offsetof(TableHeader, leaf_count),
-      offsetof(TableHeader, inner_offset),  offsetof(TableHeader, inner_count),   offsetof(TableHeader, meta_offset),
-      offsetof(TableHeader, meta_size),     offsetof(TableHeader, meta_checksum), offsetof(TableHeader, inner_checksum),
-      offsetof(TableHeader, min_sequence),  offsetof(TableHeader, max_sequence),  offsetof(TableHeader, secret),
-      offsetof(TableHeader, ranges_applied)};
+  const size_t offsets[] = {offsetof(TableHeader, magic),         offsetof(TableHeader, version) + 0,
+                            offsetof(TableHeader, number),        offsetof(TableHeader, entries),
+                            offsetof(TableHeader, tombstones),    offsetof(TableHeader, leaf_count),
+                            offsetof(TableHeader, inner_offset),  offsetof(TableHeader, inner_count),
+                            offsetof(TableHeader, payload_bytes), offsetof(TableHeader, inner_checksum),
+                            offsetof(TableHeader, min_sequence),  offsetof(TableHeader, max_sequence),
+                            offsetof(TableHeader, secret),        offsetof(TableHeader, ranges_applied),
+                            offsetof(TableHeader, padding)};
   for (size_t i = 0; i < std::size(offsets); i++) EXPECT_EQ(8 * i, offsets[i]) << i;
   EXPECT_EQ(12u, offsetof(TableHeader, flags));
-  EXPECT_EQ(128u, offsetof(TableHeader, padding));
   EXPECT_EQ(248u, offsetof(TableHeader, checksum));
   EXPECT_EQ(256u, sizeof(TableHeader));
   EXPECT_EQ("MPTable1", BytesOf(kTableMagic));
-  EXPECT_EQ(1u, kTableFormatVersion);
+  EXPECT_EQ(5u, kTableFormatVersion);
   EXPECT_EQ(1u, kTableBytewise);
   EXPECT_EQ(2u, kTableDuplicates);
   EXPECT_EQ(4u, kTableSpanning);

@@ -58,7 +58,6 @@ void Seal(char* base, uint8_t how) {
     h.leaf_count = (h.entries + kNodeFanout - 1) / kNodeFanout;
     h.inner_offset = sizeof(TableHeader) + h.leaf_count * sizeof(LeafNode);
     h.inner_count = h.leaf_count > 1 ? 1 : 0;
-    h.meta_offset = h.inner_offset + h.inner_count * sizeof(InnerNode);
   }
   if ((how & 4) != 0 && h.leaf_count <= 4 && h.inner_count <= 1 && h.inner_offset <= kIndexBytes / 2) {
     for (uint64_t i = 0; i < h.leaf_count; i++) {
@@ -70,9 +69,6 @@ void Seal(char* base, uint8_t how) {
     }
     const uint64_t seed = TableSeed(test::kTestSecret, h.number);
     h.inner_checksum = Hash64(base + h.inner_offset, h.inner_count * sizeof(InnerNode), seed);
-    if (h.meta_offset < kIndexBytes && h.meta_size <= kIndexBytes - h.meta_offset) {
-      h.meta_checksum = Hash64(base + h.meta_offset, h.meta_size, seed);
-    }
   }
   h.secret = test::kTestSecret;
   h.checksum = TableHeaderChecksum(h);
@@ -125,15 +121,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   memcpy(base, data, std::min<size_t>(size, kIndexBytes));
   if ((how & 8) == 0) Seal(base, how);
   const KeyOrder order(BytewiseComparator());
-  const auto claim = [&](const PayloadMeta& meta, ExtentRef* extent) {
-    if (meta.offset != world.payload->offset()) return Status::Corruption("another extent");
-    *extent = world.payload;
-    return Status::OK();
-  };
   bool good = false;
   TableRef table;
   for (const bool verify : {false, true}) {
-    const Status s = PMTable::Open(world.pool.get(), order, world.index, kNumber, verify, claim, &table);
+    const Status s = PMTable::Open(world.pool.get(), order, world.index, kNumber, verify, &table);
     FUZZ_CHECK(s.ok() || s.IsCorruption() || s.IsNotSupportedError());
     if (s.ok()) good = ReadAll(order, table, verify);
     if (!s.ok()) good = false;
@@ -145,7 +136,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   uint64_t problems = 0;
-  const TableCheck check = VerifyTable(*image, dead, order, true, [&](const Problem&) { problems++; });
-  if (problems == 0) FUZZ_CHECK(check.complete && (good || check.meta.payload.empty()));
+  const Extent& payload = *world.payload;
+  const std::map<PmRef, PayloadPlace> places = {
+      {payload.offset(), {payload.offset(), payload.size(), payload.kind(), payload.payload_bytes(), 1}}};
+  LiveCount count(places);
+  const TableCheck check = VerifyTable(
+      *image, dead, order, true, [&](const Problem&) { problems++; }, &count);
+  if (problems == 0) FUZZ_CHECK(check.complete && good && count.complete());
   return 0;
 }

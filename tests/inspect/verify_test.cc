@@ -12,6 +12,8 @@
 #include "miodb/comparator.h"
 #include "miodb/dumpfile.h"
 #include "miodb/env.h"
+#include "src/nvm/pool/pool.h"
+#include "src/version/manifest/manifest.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/random/comparators.h"
@@ -204,11 +206,22 @@ TEST_F(VerifyTest, WrongCountsAreFound) {
 TEST_F(VerifyTest, WrongLiveBytesAreFound) {
   Make();
   TableHeader* const h = Header(0);
-  char* const meta = reinterpret_cast<char*>(h) + h->meta_offset;
-  meta[h->meta_size - 1] ^= 1;  // of the last extent's live bytes, a varint
-  h->meta_checksum = Hash64(meta, h->meta_size, TableSeed(secret_, h->number));
+  h->payload_bytes++;
   Seal(h);
-  EXPECT_NE(std::string::npos, ProblemsNow().find("its meta block says")) << ProblemsNow();
+  EXPECT_NE(std::string::npos, ProblemsNow().find("its header says")) << ProblemsNow();
+  h->payload_bytes--;
+  Seal(h);
+  ASSERT_EQ("", ProblemsNow());
+  {
+    std::unique_ptr<Pool> pool_file;
+    ASSERT_OK(Pool::Open(pool(), Pool::Options(), &pool_file));
+    Manifest manifest(pool_file.get());
+    ASSERT_OK(manifest.Recover());
+    VersionEdit edit;
+    edit.dropped.push_back({manifest.state().payload.begin()->first, 1});
+    ASSERT_OK(manifest.Append(edit));
+  }
+  EXPECT_NE(std::string::npos, Problems(Verify()).find("bytes of it, the manifest says")) << Problems(Verify());
 }
 
 TEST_F(VerifyTest, EntriesOutOfOrderAreFound) {

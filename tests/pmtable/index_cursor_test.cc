@@ -114,13 +114,10 @@ TEST_P(IndexCursorTest, ATableBuiltFromAnIndexAnswersTheSame) {
     for (int generation = 0; generation < 4; generation++) {
       SCOPED_TRACE(generation);
       PMTableBuilder builder(pool_.get(), maker_->order(), Purpose::kMerge, maker_->NewNumber(), 10);
-      PMTableBuilder::Summary summary{1, versions_->size(), {}};
-      for (const TableRef& table : tables_) {
-        summary.payload.insert(summary.payload.end(), table->payload().begin(), table->payload().end());
-      }
-      std::sort(summary.payload.begin(), summary.payload.end(),
-                [](const PayloadRef& a, const PayloadRef& b) { return a.extent->offset() < b.extent->offset(); });
-      ASSERT_OK(builder.Start(versions_->size(), versions_->size(), summary.payload.size()));
+      PMTableBuilder::Summary summary;
+      summary.min_sequence = 1;
+      summary.max_sequence = versions_->size();
+      ASSERT_OK(builder.Start(versions_->size(), versions_->size()));
       bool failed = false;
       IndexCursor cursor(tables_, &failed);
       for (size_t i = 0; cursor.Valid(); cursor.Next(), i++) {
@@ -129,7 +126,7 @@ TEST_P(IndexCursorTest, ATableBuiltFromAnIndexAnswersTheSame) {
         builder.Add(entry);
       }
       TableRef table;
-      ASSERT_OK(builder.Finish(std::move(summary), &table));
+      ASSERT_OK(builder.Finish(summary, &table));
       CheckTable(*table, *versions_, 300, &random);
       if (HasFatalFailure()) return;
       tables_ = {table};

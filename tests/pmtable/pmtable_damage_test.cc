@@ -37,7 +37,7 @@ class PMTableDamage : public testing::TestWithParam<std::tuple<OrderFunction, bo
     EXPECT_EQ(spanning, table_->has(kTableSpanning));
     TableHeader header;
     memcpy(&header, index(), sizeof(header));
-    used_ = header.meta_offset + header.meta_size;
+    used_ = header.inner_offset + header.inner_count * sizeof(InnerNode);
     for (const TestVersion& v : versions_->all()) keys_.push_back(v.key);
   }
 
@@ -160,11 +160,12 @@ TEST_P(PMTableDamage, AFlippedReferenceAtTheEndOfALeafIsFoundByEveryVerifyingGet
   }
 }
 
-// The space behind may be free, or another table's, and be written at the same time.
-TEST_P(PMTableDamage, ARecordThatGoesBeyondItsExtentIsDamage) {
-  const Extent& extent = *table_->payload()[0].extent;
+// The bytes behind may be another record's, and be written at the same time.
+TEST_P(PMTableDamage, ARecordThatIsLongerThanItsWordSaysIsDamage) {
+  const Extent& extent = *maker_.made()[0].extent;
   constexpr uint64_t kFromEnd = 64;
   char* const place = extent.data() + extent.size() - kFromEnd;
+  const IndexWord word(extent.end() - kFromEnd, kTypeValue, kFromEnd);
   const Slice key("key");
   for (const bool beyond : {false, true}) {
     // A value whose bytes are already there, so that the checksum is right.
@@ -174,13 +175,13 @@ TEST_P(PMTableDamage, ARecordThatGoesBeyondItsExtentIsDamage) {
     ASSERT_EQ(value.data(), EncodeRecordHead(place, 1, key, value, kTestSecret, &hash));
     for (const bool verify : {false, true}) {
       RecordView record;
-      const Status s = table_->ReadRecord(extent.end() - kFromEnd, verify, &record);
+      const Status s = table_->ReadRecord(word, verify, &record);
       EXPECT_EQ(beyond, s.IsCorruption()) << s.ToString();
     }
   }
   RecordView record;
-  for (const PmRef ref : {table_->index()->offset(), extent.end(), PmRef{0}, ~PmRef{0}}) {
-    EXPECT_STATUS(Corruption, table_->ReadRecord(ref, false, &record));
+  for (const PmRef ref : {pool_->file_bytes(), PmRef{0}, IndexWord::kMaxRef}) {
+    EXPECT_STATUS(Corruption, table_->ReadRecord(word.WithRef(ref), false, &record));
   }
 }
 
@@ -212,20 +213,11 @@ TEST_P(PMTableDamage, HostileBytesWithGoodChecksumsStayInsideOfThePool) {
     header.number = table_->number();
     const uint64_t inner_offset = sizeof(header) + 3 * sizeof(LeafNode);
     header.inner_checksum = Hash64(index() + inner_offset, sizeof(InnerNode), TableSeed(kTestSecret, header.number));
-    if (!in_header) {
-      header.meta_checksum =
-          Hash64(index() + header.meta_offset, header.meta_size, TableSeed(kTestSecret, header.number));
-    }
     header.secret = kTestSecret;
     header.checksum = TableHeaderChecksum(header);
     memcpy(index(), &header, sizeof(header));
     TableRef opened;
-    const auto claim = [&](const PayloadMeta&, ExtentRef* extent) {
-      *extent = table_->payload()[0].extent;
-      return Status::OK();
-    };
-    if (!PMTable::Open(pool_.get(), maker_.order(), table_->index(), table_->number(), random.OneIn(2), claim, &opened)
-             .ok()) {
+    if (!PMTable::Open(pool_.get(), maker_.order(), table_->index(), table_->number(), random.OneIn(2), &opened).ok()) {
       continue;
     }
     opened->BuildFilter(10);

@@ -110,13 +110,9 @@ TEST(PMTableTest, OpensAsTheSameTable) {
   EXPECT_EQ(table->largest(), opened->largest());
   EXPECT_EQ(table->leaf_count(), opened->leaf_count());
   EXPECT_EQ(table->payload_bytes(), opened->payload_bytes());
-  ASSERT_EQ(table->payload().size(), opened->payload().size());
-  EXPECT_GT(table->payload().size(), 1u);
-  for (size_t i = 0; i < table->payload().size(); i++) {
-    EXPECT_EQ(table->payload()[i].extent, opened->payload()[i].extent);
-    EXPECT_EQ(table->payload()[i].live_bytes, opened->payload()[i].live_bytes);
-  }
-  for (TableFlags flag : {kTableBytewise, kTableDuplicates, kTableSpanning, kTableOrdered}) {
+  EXPECT_GT(maker.made().size(), 1u);
+  EXPECT_EQ(UsesOf(*table, maker.payload()), UsesOf(*opened, maker.payload()));
+  for (TableFlags flag : {kTableBytewise, kTableDuplicates, kTableSpanning, kTableOrdered, kTableLogged}) {
     EXPECT_EQ(table->has(flag), opened->has(flag)) << flag;
   }
 }
@@ -128,20 +124,13 @@ TEST(PMTableTest, RefusesAnotherNumberAndAnotherOrder) {
   const SortedVersions versions(maker.order(),
                                 MakeVersions(MakeKeys(KeyShapes()[0], 10, maker.order(), &random), 100, 1, &random));
   const TableRef table = maker.Make(versions);
-  const auto claim = [&](const PayloadMeta&, ExtentRef* extent) {
-    *extent = table->payload()[0].extent;
-    return Status::OK();
-  };
   TableRef opened;
-  EXPECT_OK(PMTable::Open(pool.get(), maker.order(), table->index(), table->number(), false, claim, &opened));
+  EXPECT_OK(PMTable::Open(pool.get(), maker.order(), table->index(), table->number(), false, &opened));
   opened.reset();
   EXPECT_STATUS(Corruption,
-                PMTable::Open(pool.get(), maker.order(), table->index(), table->number() + 1, false, claim, &opened));
+                PMTable::Open(pool.get(), maker.order(), table->index(), table->number() + 1, false, &opened));
   EXPECT_STATUS(Corruption, PMTable::Open(pool.get(), KeyOrder(ReverseComparator()), table->index(), table->number(),
-                                          false, claim, &opened));
-  const auto refuse = [](const PayloadMeta&, ExtentRef*) { return Status::Corruption("taken"); };
-  EXPECT_STATUS(Corruption,
-                PMTable::Open(pool.get(), maker.order(), table->index(), table->number(), false, refuse, &opened));
+                                          false, &opened));
   EXPECT_EQ(nullptr, opened);
 }
 
@@ -170,7 +159,7 @@ TEST(PMTableTest, RefusesExpiriesThatNoTableHas) {
   EXPECT_TRUE(is_refused(0, 5, 5, 0));
 }
 
-TEST(PMTableTest, KeepsItsPayloadAndGivesItsSpaceBack) {
+TEST(PMTableTest, KeepsItsIndexAndGivesItsSpaceBack) {
   Random random(4);
   TestPool pool;
   const uint64_t before = pool->used_bytes();
@@ -179,13 +168,15 @@ TEST(PMTableTest, KeepsItsPayloadAndGivesItsSpaceBack) {
                                 MakeVersions(MakeKeys(KeyShapes()[0], 3000, maker.order(), &random), 100, 1, &random));
   TableRef table = maker.Make(versions);
   uint64_t payload = 0;
-  for (const PayloadRef& p : table->payload()) payload += p.extent->size();
+  for (const MadePayload& made : maker.made()) payload += made.extent->size();
   EXPECT_EQ(before + payload + table->index()->size(), pool->used_bytes());
   TableRef other;
   ASSERT_OK(maker.Reopen(table, false, &other));
   table.reset();
-  EXPECT_GT(pool->used_bytes(), before);
+  EXPECT_GT(pool->used_bytes(), before + payload);
   other.reset();
+  EXPECT_EQ(before + payload, pool->used_bytes());
+  maker.TakeMade();
   EXPECT_EQ(before, pool->used_bytes());
 }
 

@@ -146,7 +146,7 @@ std::vector<TestVersion> MakeVersions(const std::vector<std::string>& keys, size
 }
 
 std::vector<IndexWord> TableMaker::Store(const SortedVersions& versions, const Options& options,
-                                         std::vector<PayloadRef>* payload) {
+                                         std::vector<MadePayload>* payload) {
   std::vector<size_t> by_place(versions.size());
   std::iota(by_place.begin(), by_place.end(), size_t{0});
   if (!options.ordered) {
@@ -177,12 +177,13 @@ std::vector<IndexWord> TableMaker::Store(const SortedVersions& versions, const O
 
 TableRef TableMaker::Make(const SortedVersions& versions, const Options& options) {
   PMTableBuilder::Summary summary;
-  const std::vector<IndexWord> words = Store(versions, options, &summary.payload);
-  std::sort(summary.payload.begin(), summary.payload.end(),
-            [](const PayloadRef& a, const PayloadRef& b) { return a.extent->offset() < b.extent->offset(); });
+  std::vector<MadePayload> payload;
+  const std::vector<IndexWord> words = Store(versions, options, &payload);
+  made_.insert(made_.end(), payload.begin(), payload.end());
+  summary.logged = options.kind == ExtentKind::kLog;
   summary.min_sequence = kMaxSequence;
   PMTableBuilder builder(pool(), order_, Purpose::kFlush, NewNumber(), options.filter_bits);
-  EXPECT_OK(builder.Start(versions.size(), versions.size(), summary.payload.size()));
+  EXPECT_OK(builder.Start(versions.size(), versions.size()));
   for (size_t i = 0; i < versions.size(); i++) {
     const TestVersion& v = versions[i];
     IndexEntry entry;
@@ -196,7 +197,7 @@ TableRef TableMaker::Make(const SortedVersions& versions, const Options& options
     summary.max_sequence = std::max(summary.max_sequence, v.sequence);
   }
   TableRef table;
-  EXPECT_OK(builder.Finish(std::move(summary), &table));
+  EXPECT_OK(builder.Finish(summary, &table));
   return table;
 }
 
@@ -217,19 +218,23 @@ std::vector<TableRef> TableMaker::MakeRun(const SortedVersions& versions, size_t
 }
 
 Status TableMaker::Reopen(const TableRef& table, bool verify, TableRef* reopened) {
-  const auto claim = [&](const PayloadMeta& meta, ExtentRef* extent) {
-    for (const PayloadRef& p : table->payload()) {
-      if (p.extent->offset() != meta.offset) continue;
-      EXPECT_EQ(p.extent->size(), meta.size);
-      EXPECT_EQ(p.extent->kind(), meta.kind);
-      EXPECT_EQ(p.extent->payload_bytes(), meta.payload_bytes);
-      EXPECT_EQ(p.live_bytes, meta.live_bytes);
-      *extent = p.extent;
-      return Status::OK();
-    }
-    return Status::Corruption("no such extent");
-  };
-  return PMTable::Open(pool(), order_, table->index(), table->number(), verify, claim, reopened);
+  return PMTable::Open(pool(), order_, table->index(), table->number(), verify, reopened);
+}
+
+ExtentList TableMaker::payload() const {
+  ExtentList list;
+  for (const MadePayload& made : made_) list.Insert(ExtentsBefore(list, made.extent->offset()), made.extent);
+  return list;
+}
+
+std::map<Extent*, uint64_t> UsesOf(const PMTable& table, const ExtentList& payload) {
+  std::map<Extent*, uint64_t> uses;
+  for (uint64_t i = 0; i < table.entries(); i++) {
+    Extent* const extent = FindExtent(payload, table.WordAt(i).ref());
+    EXPECT_NE(nullptr, extent) << "entry " << i;
+    uses[extent] += table.WordAt(i).size();
+  }
+  return uses;
 }
 
 TestVersion VersionOf(const RecordView& record) {

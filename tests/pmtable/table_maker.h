@@ -4,12 +4,15 @@
 #define MIODB_TESTS_PMTABLE_TABLE_MAKER_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pmtable/run.h"
 #include "pmtable/table_builder.h"
 #include "src/iterator/internal_iterator.h"
+#include "src/nvm/pool/extent_list.h"
 #include "tests/common/random/random.h"
 #include "tests/nvm/pool_files.h"
 
@@ -99,13 +102,24 @@ class TableMaker {
 
   // Only stores the records; words in the order of the versions.
   std::vector<IndexWord> Store(const SortedVersions& versions, const Options& options,
-                               std::vector<PayloadRef>* payload);
+                               std::vector<MadePayload>* payload);
+
+  // Extents of the tables made since the last call, whose owner the caller becomes.
+  std::vector<MadePayload> TakeMade() { return std::exchange(made_, {}); }
+  const std::vector<MadePayload>& made() const { return made_; }
+
+  // The list of a version that has these extents.
+  ExtentList payload() const;
 
  private:
   Pool* const pool_;
   const KeyOrder order_;
   uint64_t last_number_ = 0;
+  std::vector<MadePayload> made_;
 };
+
+// Extents of the list to which the table refers, each with the bytes of its words.
+std::map<Extent*, uint64_t> UsesOf(const PMTable& table, const ExtentList& payload);
 
 // The version in a record.
 TestVersion VersionOf(const RecordView& record);

@@ -53,20 +53,12 @@ std::string DBPeer::CheckSpace(DB* db) {
   for (const auto& [id, chunk] : impl->tree_->versions->manifest().chunks) space.Add(chunk.offset, chunk.size);
   for (const auto& [number, place] : impl->tree_->versions->manifest().tables)
     space.Add(place.index_offset, place.index_size);
-  for (const auto& level : impl->tree_->versions->current()->levels) {
-    for (const RunRef& run : level) {
-      for (const TableRef& table : run->tables) {
-        for (const PayloadRef& p : table->payload()) space.Add(p.extent->offset(), p.extent->size());
-      }
-    }
-  }
+  for (const ExtentRef& extent : impl->tree_->versions->current()->payload) space.Add(extent->offset(), extent->size());
   for (const auto& [id, savepoint] : impl->tree_->versions->savepoints()) {
     for (const SavedChunk& chunk : savepoint->log) space.Add(chunk.extent->offset(), chunk.extent->size());
+    for (const ExtentRef& extent : savepoint->version->payload) space.Add(extent->offset(), extent->size());
     for (const Run* run : savepoint->version->runs) {
-      for (const TableRef& table : run->tables) {
-        space.Add(table->index()->offset(), table->index()->size());
-        for (const PayloadRef& p : table->payload()) space.Add(p.extent->offset(), p.extent->size());
-      }
+      for (const TableRef& table : run->tables) space.Add(table->index()->offset(), table->index()->size());
     }
   }
   for (const auto& [id, extent] : impl->tree_->versions->kept()) space.Add(extent->offset(), extent->size());
@@ -103,8 +95,10 @@ bool DBPeer::MarkOneExtent(DB* db) {
   });
   if (best == nullptr) return false;
   best->evacuate.store(true);
+  const MarkState marks = impl->scheduler_->marks().state();
+  if (marks == MarkState::kPicked || marks == MarkState::kSearching) return true;
   impl->scheduler_->BeginMarks(false);
-  impl->scheduler_->EndMarks(true);
+  impl->scheduler_->marks().On(MarkEvent::kPick);
   return true;
 }
 

@@ -108,7 +108,8 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
                                          Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
                                          Mutation::kFlushedLogUnsynced, Mutation::kExpiredHidesNothing,
                                          Mutation::kExpiryOfFirst, Mutation::kExpiredDroppedEarly,
-                                         Mutation::kKeptUnclaimed, Mutation::kKeptInTwoEdits));
+                                         Mutation::kKeptUnclaimed, Mutation::kKeptInTwoEdits, Mutation::kPayloadUnnamed,
+                                         Mutation::kDropUncounted, Mutation::kDropCountedTwice));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;

@@ -67,7 +67,7 @@ class EditCostTest : public testing::Test {
       added.push_back(MakeTable(i));
       edit.tables.push_back(Place(*added.back(), kRepositoryLevel, 0));
     }
-    ASSERT_OK(versions_->Apply(std::move(edit), added));
+    ASSERT_OK(versions_->Apply(std::move(edit), {added, {std::exchange(made_, {}), {}}, {}, {}}));
   }
 
   static Pool::Options Limits() {
@@ -93,8 +93,24 @@ class EditCostTest : public testing::Test {
     maker.SetLastNumber(versions_->NewId() - 1);
     TableMaker::Options options;
     options.extent_bytes = kExtentUnit;
-    return maker.Make(SortedVersions(maker.order(), {{std::to_string(1000000 + key), ++sequence_, kTypeValue, "v"}}),
-                      options);
+    TableRef table = maker.Make(
+        SortedVersions(maker.order(), {{std::to_string(1000000 + key), ++sequence_, kTypeValue, "v"}}), options);
+    made_.push_back(maker.TakeMade().front());
+    return table;
+  }
+
+  // With the payload of the tables made since the last call. A removed table drops its one record.
+  Additions AdditionsOf(std::vector<TableRef> added, const std::vector<uint64_t>& removed) {
+    Additions additions;
+    additions.tables = std::move(added);
+    additions.payload.made = std::exchange(made_, {});
+    for (const miodb::Run* run : versions_->current()->runs) {
+      for (const TableRef& table : run->tables) {
+        if (std::count(removed.begin(), removed.end(), table->number()) == 0) continue;
+        additions.payload.dropped.push_back({table->WordAt(0).ref(), table->WordAt(0).size()});
+      }
+    }
+    return additions;
   }
 
   static TablePlace Place(const PMTable& table, uint32_t level, uint64_t run) {
@@ -108,9 +124,10 @@ class EditCostTest : public testing::Test {
     for (int i = 0; i < 41; i++) {
       std::vector<TableRef> added;
       VersionEdit next = edit(&added);
+      const Additions additions = AdditionsOf(std::move(added), next.removed_tables);
       Allocations taken;
       counted = &taken;
-      const Status s = versions_->Apply(std::move(next), added);
+      const Status s = versions_->Apply(std::move(next), additions);
       counted = nullptr;
       EXPECT_OK(s);
       counts.push_back(taken.count);
@@ -223,10 +240,11 @@ class EditCostTest : public testing::Test {
       edit.tables.push_back(Place(*added[1], 0, versions_->NewId()));
     }
     edit.tables.push_back(Place(*added[0], kRepositoryLevel, 0));
+    const Additions additions = AdditionsOf(std::move(added), edit.removed_tables);
     Allocations taken;
     refused = number;
     counted = &taken;
-    Status s = versions_->Apply(std::move(edit), added);
+    Status s = versions_->Apply(std::move(edit), additions);
     counted = nullptr;
     refused = 0;
     *was_refused = taken.count >= number;
@@ -239,6 +257,7 @@ class EditCostTest : public testing::Test {
 
   TestDir dir_;
   const std::string path_ = dir_ / "pool";
+  std::vector<MadePayload> made_;  // of the tables made since the last edit
   uint64_t sequence_ = 0;
   uint64_t family_ = 1;  // the next one
   std::unique_ptr<Pool> pool_;
@@ -257,9 +276,10 @@ TEST_F(EditCostTest, AFewNodesMoreFortyTimesTheTables) {
                    std::to_string(few[i].count) + " to " + std::to_string(many[i].count));
     RecordProperty("bytes_" + std::to_string(i), std::to_string(few[i].bytes) + " to " + std::to_string(many[i].bytes));
     EXPECT_LE(2 * many[i].count, 3 * few[i].count);
-    EXPECT_LE(2 * many[i].bytes, 3 * few[i].bytes);
+    EXPECT_LE(many[i].bytes, 2 * few[i].bytes);
   }
-  EXPECT_EQ(few[0].bytes, many[0].bytes) << "a flush does not look at the repository";
+  // The list of extents is a tree, of which an edit copies a path.
+  EXPECT_LE(many[0].bytes, few[0].bytes + 1000) << "a flush does not look at the repository";
 }
 
 // An edit looks a name up in an index, and does not compare the name with all others.

@@ -46,6 +46,12 @@ std::string TextOf(const KeptChunk& chunk) {
          std::to_string(chunk.first_sequence) + ".." + std::to_string(chunk.last_sequence);
 }
 
+std::string TextOf(const PayloadPlace& place) {
+  return "[" + std::to_string(place.offset) + "+" + std::to_string(place.size) + "] of kind " +
+         std::to_string(static_cast<int>(place.kind)) + " " + std::to_string(place.live_bytes) + "/" +
+         std::to_string(place.payload_bytes);
+}
+
 std::string TextOf(const ManifestState& state) {
   std::string text = state.comparator + " next " + std::to_string(state.next_id) + " flushed " +
                      std::to_string(state.flushed_sequence) + "\n";
@@ -58,7 +64,8 @@ std::string TextOf(const ManifestState& state) {
   for (const auto& [name, id] : state.savepoint_names) text += "savepoint " + name + " is " + std::to_string(id) + "\n";
   for (const auto& [id, savepoint] : state.savepoints) text += std::to_string(id) + ": " + TextOf(savepoint) + "\n";
   for (const auto& [id, chunk] : state.kept) text += std::to_string(id) + ": " + TextOf(chunk) + "\n";
-  return text;
+  for (const auto& [offset, place] : state.payload) text += "payload " + TextOf(place) + "\n";
+  return text + std::to_string(state.payload_totals.live_bytes) + "/" + std::to_string(state.payload_totals.bytes);
 }
 
 TablePlace EditMaker::AnyTable(bool small) {
@@ -127,6 +134,16 @@ KeptChunk EditMaker::AnyKept(bool small) {
   return chunk;
 }
 
+PayloadPlace EditMaker::AnyPayload(bool small) {
+  PayloadPlace place;
+  place.offset = (Number(small) & (IndexWord::kMaxRef >> 1)) / kExtentUnit * kExtentUnit;
+  place.size = RoundToUnit(1 + (Number(small) & (IndexWord::kMaxRef >> 1)));
+  place.kind = random_.OneIn(2) ? ExtentKind::kLog : ExtentKind::kSettled;
+  place.payload_bytes = random_.Uniform(place.size + 1);
+  place.live_bytes = 1 + random_.Uniform(PayloadPlace::MostLiveBytes(place.size));
+  return place;
+}
+
 VersionEdit EditMaker::AnyEdit(bool small) {
   VersionEdit edit;
   if (random_.OneIn(4)) {
@@ -147,6 +164,10 @@ VersionEdit EditMaker::AnyEdit(bool small) {
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.savepoints.push_back(AnySavepoint(small));
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.removed_kept.push_back(Number(small));
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.kept.push_back(AnyKept(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.payload.push_back(AnyPayload(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) {
+    edit.dropped.push_back({AnyPayload(small).offset, 1 + Number(small)});
+  }
   return edit;
 }
 
@@ -204,8 +225,39 @@ VersionEdit EditMaker::NextEdit(size_t most_tables) {
     state_.ranges[place.id] = place;
     edit.ranges.push_back(place);
   }
+  NextPayload(&edit);
   edit.SetNextId(state_.next_id);
   return edit;
+}
+
+void EditMaker::NextPayload(VersionEdit* edit) {
+  PayloadTotals& totals = state_.payload_totals;
+  for (auto at = state_.payload.begin(); at != state_.payload.end();) {
+    PayloadPlace& place = at->second;
+    if (random_.OneIn(3)) {
+      const uint64_t bytes = random_.OneIn(3) ? place.live_bytes : 1 + random_.Uniform(place.live_bytes);
+      edit->dropped.push_back({place.offset, bytes});
+      place.live_bytes -= bytes;
+      totals.live_bytes -= bytes;
+    }
+    if (place.live_bytes > 0) {
+      ++at;
+      continue;
+    }
+    totals.bytes -= place.payload_bytes;
+    at = state_.payload.erase(at);
+  }
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) {
+    PayloadPlace place = AnyPayload(false);
+    place.offset = ++payload_extents_ * kExtentUnit;
+    place.size = kExtentUnit;
+    place.payload_bytes = random_.Uniform(place.size);
+    place.live_bytes = 1 + random_.Uniform(place.size);
+    state_.payload[place.offset] = place;
+    totals.bytes += place.payload_bytes;
+    totals.live_bytes += place.live_bytes;
+    edit->payload.push_back(place);
+  }
 }
 
 }  // namespace miodb::test

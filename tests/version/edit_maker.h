@@ -43,10 +43,13 @@ class EditMaker {
   RangePlace AnyRange(bool small);
   SavepointEntry AnySavepoint(bool small);
   KeptChunk AnyKept(bool small);
+  PayloadPlace AnyPayload(bool small);
+  void NextPayload(VersionEdit* edit);
   uint64_t Number(bool small) { return small ? random_.Uniform(300) : random_.Skewed(62); }
 
   Random random_;
   ManifestState state_;
+  uint64_t payload_extents_ = 0;  // that were made
 };
 
 }  // namespace miodb::test

@@ -194,9 +194,9 @@ TEST(VersionEditTest, HostileBytesAreRefusedOrSane) {
 TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
   VersionEdit edit;
   for (int field = 0; field < 256; field++) {
-    // A field by itself, with nothing behind it, is never whole; 15 and what is beyond 24 are unknown.
+    // A field by itself, with nothing behind it, is never whole; 15 and what is beyond 26 are unknown.
     EXPECT_FALSE(DecodeAlone(std::string(1, static_cast<char>(field)), &edit)) << field;
-    const bool known = field >= 1 && field <= 24 && field != 15;
+    const bool known = field >= 1 && field <= 26 && field != 15;
     EXPECT_TRUE(known || !DecodeAlone(static_cast<char>(field) + std::string(20, '\1'), &edit)) << field;
   }
   std::string bytes("\5\1", 2);
@@ -291,6 +291,70 @@ TEST(VersionEditTest, KeptChunksThatCannotBeAreRefused) {
   EXPECT_FALSE(DecodeAlone(kept(kMostId + 1, 1, 1, 1), &edit)) << "an id without a next one";
 }
 
+TEST(VersionEditTest, PayloadHasTheFieldsOfTheFormat) {
+  VersionEdit edit;
+  edit.payload.push_back({3 * kExtentUnit, 2 * kExtentUnit, ExtentKind::kSettled, 5, 6});
+  edit.dropped.push_back({4 * kExtentUnit, 7});
+  EXPECT_EQ(std::string("\x19\3\2\3\5\6\x1a\4\7"), Encoded(edit));
+}
+
+TEST(VersionEditTest, PayloadThatCannotBeIsRefused) {
+  VersionEdit edit;
+  const auto payload = [](uint64_t offset, uint64_t size, uint64_t kind, uint64_t bytes, uint64_t live) {
+    std::string encoded = "\x19";
+    for (const uint64_t number : {offset, size, kind, bytes, live}) PutVarint64(&encoded, number);
+    return encoded;
+  };
+  constexpr uint64_t kMostUnits = IndexWord::kMaxRef / kExtentUnit;
+  EXPECT_TRUE(DecodeAlone(payload(kMostUnits, 1, 2, kExtentUnit, 2 * kExtentUnit), &edit));
+  EXPECT_EQ(kMostUnits * kExtentUnit, edit.payload.at(0).offset);
+  EXPECT_FALSE(DecodeAlone(payload(kMostUnits + 1, 1, 2, 1, 1), &edit)) << "beyond all references";
+  EXPECT_FALSE(DecodeAlone(payload(UINT64_MAX, 1, 2, 1, 1), &edit));
+  EXPECT_FALSE(DecodeAlone(payload(1, 0, 2, 0, 1), &edit)) << "no bytes";
+  EXPECT_FALSE(DecodeAlone(payload(1, UINT64_MAX, 2, 1, 1), &edit));
+  EXPECT_FALSE(DecodeAlone(payload(1, 1, 1, 1, 1), &edit)) << "an index";
+  EXPECT_FALSE(DecodeAlone(payload(1, 1, 256 + 2, 1, 1), &edit)) << "no kind at all";
+  EXPECT_FALSE(DecodeAlone(payload(1, 1, 2, kExtentUnit + 1, 1), &edit)) << "more than its bytes";
+  EXPECT_FALSE(DecodeAlone(payload(1, 1, 2, 1, 0), &edit)) << "nothing lives there";
+  EXPECT_FALSE(DecodeAlone(payload(1, 1, 2, 1, 2 * kExtentUnit + 1), &edit));
+  EXPECT_TRUE(DecodeAlone(std::string("\x1a\1\1"), &edit));
+  EXPECT_FALSE(DecodeAlone(std::string("\x1a\1\0", 3), &edit)) << "a drop of nothing";
+}
+
+TEST(ManifestStateTest, PayloadGoesWithItsLastByte) {
+  ManifestState state;
+  VersionEdit edit;
+  edit.payload = {{kExtentUnit, kExtentUnit, ExtentKind::kLog, 100, 90},
+                  {3 * kExtentUnit, kExtentUnit, ExtentKind::kLog, 50, 40}};
+  ASSERT_OK(state.Apply(edit));
+  EXPECT_STATUS(Corruption, state.Apply(edit));  // twice
+  EXPECT_EQ(150u, state.payload_totals.bytes);
+  EXPECT_EQ(130u, state.payload_totals.live_bytes);
+  const auto dropping = [](std::vector<PayloadDrop> dropped) {
+    VersionEdit drops;
+    drops.dropped = std::move(dropped);
+    return drops;
+  };
+  const std::string before = TextOf(state);
+  EXPECT_STATUS(Corruption, state.Apply(dropping({{kExtentUnit, 91}})));
+  EXPECT_STATUS(Corruption, state.Apply(dropping({{2 * kExtentUnit, 1}})));
+  EXPECT_STATUS(Corruption, state.Apply(dropping({{kExtentUnit, 1}, {kExtentUnit, 1}})));
+  EXPECT_EQ(before, TextOf(state));
+  ASSERT_OK(state.Apply(dropping({{kExtentUnit, 30}, {3 * kExtentUnit, 40}})));
+  ASSERT_EQ(1u, state.payload.size());
+  EXPECT_EQ(60u, state.payload.at(kExtentUnit).live_bytes);
+  EXPECT_EQ(100u, state.payload_totals.bytes);
+  // The snapshot has the next edit already.
+  const VersionEdit last = dropping({{kExtentUnit, 10}});
+  ManifestState copy;
+  ASSERT_OK(copy.Apply(state.Snapshot(last)));
+  ASSERT_OK(state.Apply(last));
+  EXPECT_EQ(TextOf(state), TextOf(copy));
+  ASSERT_OK(state.Apply(dropping({{kExtentUnit, 50}})));
+  EXPECT_TRUE(state.payload.empty());
+  EXPECT_EQ(0u, state.payload_totals.bytes);
+}
+
 // Whose edits name none of the pool.
 TEST(VersionEditTest, TheStateOfAStoreHasNoSavepointAndNoKeptLog) {
   VersionEdit edit, decoded;
@@ -300,6 +364,10 @@ TEST(VersionEditTest, TheStateOfAStoreHasNoSavepointAndNoKeptLog) {
   keeping.kept.push_back({5, 6, 7, 8, 9});
   decoded = VersionEdit();
   EXPECT_FALSE(decoded.DecodeSsdState(Encoded(keeping)));
+  VersionEdit with_payload = edit;
+  with_payload.dropped.push_back({kExtentUnit, 1});
+  decoded = VersionEdit();
+  EXPECT_FALSE(decoded.DecodeSsdState(Encoded(with_payload)));
   edit.savepoints.push_back({5, "a", 6, 7, {}, {}});
   decoded = VersionEdit();
   EXPECT_FALSE(decoded.DecodeSsdState(Encoded(edit)));

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "compaction/merge/drop_account.h"
 #include "tests/common/environment.h"
 #include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
@@ -36,6 +37,7 @@ class VersionSetTest : public testing::Test {
 
   void Close() {
     chunks_.clear();
+    made_.clear();
     versions_.reset();
     pool_.reset();
   }
@@ -53,6 +55,21 @@ class VersionSetTest : public testing::Test {
     return versions_->Recover(verify, &chunks_);
   }
 
+  // The payload of the tables made last, and all of these tables that go.
+  Additions AdditionsOf(const std::vector<TableRef>& added, const std::vector<uint64_t>& removed) {
+    Additions additions;
+    additions.tables = added;
+    additions.payload.made = std::exchange(made_, {});
+    std::vector<TableRef> gone;
+    for (const miodb::Run* run : versions_->current()->runs) {
+      for (const TableRef& table : run->tables) {
+        if (std::count(removed.begin(), removed.end(), table->number()) > 0) gone.push_back(table);
+      }
+    }
+    EXPECT_OK(DropTables(versions_->current()->payload, gone, &additions.payload.dropped));
+    return additions;
+  }
+
   // Tables of one version each, next to each other in key order, with sequences above all before.
   std::vector<TableRef> MakeTables(size_t count) {
     TableMaker maker(pool_.get(), comparator_);
@@ -66,6 +83,7 @@ class VersionSetTest : public testing::Test {
       }
       tables.push_back(maker.Make(SortedVersions(maker.order(), versions)));
     }
+    made_ = maker.TakeMade();
     return tables;
   }
 
@@ -87,7 +105,8 @@ class VersionSetTest : public testing::Test {
       runs_[run].tables.push_back(table->number());
     }
     runs_[run].level = level;
-    EXPECT_OK(versions_->Apply(std::move(edit), added));
+    const Additions additions = AdditionsOf(added, edit.removed_tables);
+    EXPECT_OK(versions_->Apply(std::move(edit), additions));
     return run;
   }
 
@@ -125,29 +144,26 @@ class VersionSetTest : public testing::Test {
 
   // Everything that the set counts, counted again.
   void CheckAccounts() {
-    uint64_t entries = 0, tables = 0, references = 0, live = 0, index_bytes = 0;
+    uint64_t entries = 0, tables = 0, live = 0, index_bytes = 0;
     std::map<Extent*, uint64_t> payload;
     for (const auto& level : versions_->current()->levels) {
       for (const RunRef& run : level) {
         for (const TableRef& table : run->tables) {
           tables++;
           entries += table->entries();
-          references += table->payload().size();
           index_bytes += table->index()->size();
-          for (const PayloadRef& p : table->payload()) payload[p.extent.get()] += p.live_bytes;
+          for (const auto& [extent, bytes] : UsesOf(*table, versions_->current()->payload)) payload[extent] += bytes;
         }
       }
     }
     uint64_t written = 0, payload_bytes = 0;
     for (const auto& [extent, bytes] : payload) {
-      EXPECT_EQ(static_cast<int64_t>(bytes), extent->live_bytes.load());
       live += bytes;
       written += extent->payload_bytes();
       payload_bytes += extent->size();
     }
     EXPECT_EQ(entries, versions_->entries());
     EXPECT_EQ(tables, versions_->tables());
-    EXPECT_EQ(references, versions_->payload_references());
     EXPECT_EQ(live, versions_->payload_live_bytes());
     EXPECT_EQ(written, versions_->payload_bytes());
     size_t visited = 0;
@@ -170,6 +186,7 @@ class VersionSetTest : public testing::Test {
 
   const Comparator* comparator_ = BytewiseComparator();
   TestDir dir_;
+  std::vector<MadePayload> made_;  // of the tables made last
   const std::string path_ = dir_ / "pool";
   int num_levels_ = 0;
   uint64_t sequence_ = 0;
@@ -266,7 +283,8 @@ TEST_F(VersionSetTest, ATableThatNobodyNeedsAnyMoreLosesItsMagicNumber) {
   const auto magic = [&] { return WordAt(pool_->At(place.index_offset)); };
   VersionEdit edit;
   edit.removed_tables = runs_.at(run).tables;
-  ASSERT_OK(versions_->Apply(std::move(edit), {}));
+  const Additions additions = AdditionsOf({}, edit.removed_tables);
+  ASSERT_OK(versions_->Apply(std::move(edit), additions));
   EXPECT_EQ(kTableMagic, magic()) << "a reader still has it";
   pinned.reset();
   EXPECT_EQ(0u, magic());
@@ -287,7 +305,8 @@ TEST_F(VersionSetTest, APinnedVersionKeepsItsTables) {
   const uint64_t used = pool_->used_bytes();
   VersionEdit edit;
   edit.removed_tables = runs_.at(run).tables;
-  ASSERT_OK(versions_->Apply(std::move(edit), {}));
+  const Additions additions = AdditionsOf({}, edit.removed_tables);
+  ASSERT_OK(versions_->Apply(std::move(edit), additions));
   EXPECT_EQ("", TextOf(*versions_->current()));
   EXPECT_EQ(0u, versions_->entries());
   EXPECT_EQ(0u, versions_->payload_bytes());
@@ -380,7 +399,7 @@ TEST_F(VersionSetTest, SpaceThatIsNamedTwiceOrOutsideIsCorruption) {
     Install(0, 2);
     TablePlace place = Place(versions_->current()->levels[0][0]->tables[0], 1, 999);
     place.number = 1000;
-    const PmRef payload = versions_->current()->levels[0][0]->tables[0]->payload()[0].extent->offset();
+    const PmRef payload = versions_->current()->payload.front()->offset();
     VersionEdit edit;
     if (what == 0) edit.tables.push_back(place);  // the index of another table
     if (what == 1) edit.chunks.push_back({1001, place.index_offset, kExtentUnit, false, 0});

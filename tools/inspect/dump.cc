@@ -86,6 +86,7 @@ class Dumper final : public PoolVisitor {
   void PrintHeader(const PoolHeader& header);
   void PrintManifest(const ManifestImage& manifest);
   static void PrintRange(const char* indent, const RangePlace& place);
+  static void PrintPayload(const char* indent, const PayloadPlace& place);
   static void PrintSavepoint(const char* indent, const SavepointEntry& savepoint);
   static void PrintKept(const char* indent, const KeptChunk& chunk);
   void PrintEdit(const VersionEdit& edit);
@@ -182,6 +183,10 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
   for (const SavepointEntry& savepoint : edit.savepoints) PrintSavepoint("  ", savepoint);
   for (const uint64_t id : edit.removed_kept) printf("  removed_kept_chunk %" PRIu64 "\n", id);
   for (const KeptChunk& chunk : edit.kept) PrintKept("  ", chunk);
+  for (const PayloadPlace& place : edit.payload) PrintPayload("  ", place);
+  for (const PayloadDrop& drop : edit.dropped) {
+    printf("  dropped_payload offset %" PRIu64 " bytes %" PRIu64 "\n", drop.offset, drop.bytes);
+  }
 }
 
 void Dumper::PrintKept(const char* indent, const KeptChunk& chunk) {
@@ -210,10 +215,17 @@ void Dumper::PrintRange(const char* indent, const RangePlace& place) {
          PrintableKey(place.range.begin).c_str(), PrintableKey(place.range.end).c_str());
 }
 
+void Dumper::PrintPayload(const char* indent, const PayloadPlace& place) {
+  printf("%spayload offset %" PRIu64 " size %" PRIu64 " kind %s payload_bytes %" PRIu64 " live_bytes %" PRIu64 "\n",
+         indent, place.offset, place.size, place.kind == ExtentKind::kLog ? "log" : "settled", place.payload_bytes,
+         place.live_bytes);
+}
+
 void Dumper::PrintTables(const ManifestState& state) {
   for (const auto& [id, savepoint] : state.savepoints) PrintSavepoint("", savepoint);
   for (const auto& [id, chunk] : state.kept) PrintKept("", chunk);
   for (const auto& [id, place] : state.ranges) PrintRange("", place);
+  for (const auto& [offset, place] : state.payload) PrintPayload("", place);
   for (const auto& [number, place] : state.files) {
     const SstMeta& m = *place.meta;
     printf("file %" PRIu64 ": level %" PRIu32 " size %" PRIu64 " entries %" PRIu64 " tombstones %" PRIu64
@@ -236,22 +248,12 @@ void Dumper::PrintTables(const ManifestState& state) {
       continue;
     }
     printf(" entries %" PRIu64 " tombstones %" PRIu64 " leaves %" PRIu64 " inner %" PRIu64 " sequences %" PRIu64
-           " to %" PRIu64 "%s%s%s%s%s%s%s\n",
-           h.entries, h.tombstones, h.leaf_count, h.inner_count, h.min_sequence, h.max_sequence,
+           " to %" PRIu64 " payload_bytes %" PRIu64 "%s%s%s%s%s%s%s%s\n",
+           h.entries, h.tombstones, h.leaf_count, h.inner_count, h.min_sequence, h.max_sequence, h.payload_bytes,
            (h.flags & kTableBytewise) != 0 ? " bytewise" : "", (h.flags & kTableDuplicates) != 0 ? " duplicates" : "",
            (h.flags & kTableSpanning) != 0 ? " spanning" : "", (h.flags & kTableOrdered) != 0 ? " ordered" : "",
            (h.flags & kTableKinds) != 0 ? " kinds" : "", (h.flags & kTableChains) != 0 ? " chains" : "",
-           (h.flags & kTableApart) != 0 ? " apart" : "");
-    TableMeta meta;
-    if (h.meta_offset > place.index_size || h.meta_size > place.index_size - h.meta_offset ||
-        !meta.DecodeFrom(Slice(image_.At(place.index_offset) + h.meta_offset, h.meta_size))) {
-      Damage("table " + std::to_string(number), "meta block damaged");
-      continue;
-    }
-    for (const PayloadMeta& p : meta.payload) {
-      printf("  payload offset %" PRIu64 " size %" PRIu64 " kind %s payload_bytes %" PRIu64 " live_bytes %" PRIu64 "\n",
-             p.offset, p.size, p.kind == ExtentKind::kLog ? "log" : "settled", p.payload_bytes, p.live_bytes);
-    }
+           (h.flags & kTableApart) != 0 ? " apart" : "", (h.flags & kTableLogged) != 0 ? " logged" : "");
   }
 }
 

@@ -30,7 +30,7 @@ bool Flusher::Step() {
   }
   const CpuCensus::Work work(census_);
   const uint64_t start = NowMicros();
-  std::vector<TableRef> tables;
+  Additions added;
   std::vector<RangeDeletion> deleted;
   Status s = db_.WithMemory([&] {
     Status built = memtable->BuildTree();
@@ -46,16 +46,16 @@ bool Flusher::Step() {
                                RangeSet::Make(db_.order, all, nullptr)};
     // Range deletions that no read tells apart from newer ones are left out of the manifest.
     if (request.ranges != nullptr) deleted = RangeSet::Make(db_.order, all, &snapshots)->Ranges();
-    return FlushMemTable(request, &tables);
+    return FlushMemTable(request, &added.tables, &added.payload.made);
   });
   uint64_t index_bytes = 0;
-  for (const TableRef& table : tables) index_bytes += table->index()->size();
+  for (const TableRef& table : added.tables) index_bytes += table->index()->size();
   FlushInfo info;
   info.entries = memtable->tree().count();
   info.index_bytes = index_bytes;
   DbLock lock(control_);
   // Let go of both before anybody is told: what the memtable alone holds is free only then.
-  Install(std::move(memtable), std::move(tables), std::move(deleted), s);
+  Install(std::move(memtable), std::move(added), std::move(deleted), s);
   const uint64_t micros = NowMicros() - start;
   db_.statistics.flushes.Add(1);
   db_.statistics.flush_micros.Add(micros);
@@ -69,8 +69,8 @@ bool Flusher::Step() {
 
 // A single edit names the tables, takes the log chunks out, or keeps them, and raises the flushed sequence. A crash
 // finds either the log or the tables, never both and never neither.
-Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables,
-                      std::vector<RangeDeletion> deleted) {
+Status Flusher::Apply(const MemTable& memtable, Additions* added, std::vector<RangeDeletion> deleted) {
+  const std::vector<TableRef>& tables = added->tables;
   CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);
   CHECK(tables.empty() || !memtable.empty());  // all of a memtable may be single deletions and their puts
   tree_->AwaitEdit();                          // kept log may go by it
@@ -82,8 +82,7 @@ Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tab
   for (const TableRef& table : tables) {
     edit.tables.push_back({table->number(), 0, run, table->index()->offset(), table->index()->size()});
   }
-  ChunkExtents kept;
-  kept_->AddFlushed(memtable, &edit, &kept);
+  kept_->AddFlushed(memtable, &edit, &added->saved);
   if (!MIODB_MUTATED(kFlushedSequenceUnset)) edit.SetFlushedSequence(memtable.max_sequence());
   if (MIODB_MUTATED(kFlushInTwoEdits)) {
     VersionEdit first;
@@ -91,20 +90,21 @@ Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tab
     CHECK(tree_->Apply(std::move(first), {}).ok());
   }
   if (MIODB_MUTATED(kLogFileRetiredEarly)) logs_->Retire(memtable.max_sequence());
-  if (!MIODB_MUTATED(kKeptInTwoEdits)) return tree_->Apply(std::move(edit), tables, {}, kept);
+  if (!MIODB_MUTATED(kKeptInTwoEdits)) return tree_->Apply(std::move(edit), *added);
   VersionEdit second;
   second.kept.swap(edit.kept);
-  Status s = tree_->Apply(std::move(edit), tables);
-  return s.ok() ? tree_->Apply(std::move(second), {}, {}, kept) : s;
+  Status s = tree_->Apply(std::move(edit), *added);
+  Additions kept;
+  kept.saved = added->saved;
+  return s.ok() ? tree_->Apply(std::move(second), kept) : s;
 }
 
 // The trimmed tails of chunks go back only after the edit: until then the log may still be replayed from them.
-void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, std::vector<RangeDeletion> deleted,
-                      Status s) {
+void Flusher::Install(MemTableRef memtable, Additions added, std::vector<RangeDeletion> deleted, Status s) {
   if (s.ok()) {
     s = db_.WithMemory([&] {
       control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
-      return Apply(*memtable, tables, std::move(deleted));
+      return Apply(*memtable, &added, std::move(deleted));
     });
   }
   scheduler_->EndFlush(OutcomeOf(s));

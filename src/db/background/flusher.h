@@ -57,10 +57,8 @@ class Flusher {
   bool HasUnfiltered() const REQUIRES(db_mutex) { return filtering_ || !unfiltered_.empty(); }
 
  private:
-  Status Apply(const MemTable& memtable, const std::vector<TableRef>& tables, std::vector<RangeDeletion> deleted)
-      REQUIRES(db_mutex);
-  void Install(MemTableRef memtable, std::vector<TableRef> tables, std::vector<RangeDeletion> deleted, Status s)
-      REQUIRES(db_mutex);
+  Status Apply(const MemTable& memtable, Additions* added, std::vector<RangeDeletion> deleted) REQUIRES(db_mutex);
+  void Install(MemTableRef memtable, Additions added, std::vector<RangeDeletion> deleted, Status s) REQUIRES(db_mutex);
   bool BuildFilter() REQUIRES(db_mutex);
 
   DbContext& db_;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compaction/merge/drop_account.h"
+#include "compaction/policy/marked_tables.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 #include "src/util/clock/clock.h"
@@ -41,7 +43,9 @@ PickerInput Merger::MakePickerInput() const {
 
 // The same question as Step asks, so that nobody waits for work that no thread would begin.
 bool Merger::HasWork() const {
-  return control_->error().ok() && (ranges_.IsDue() || scheduler_->NextMerge(MakePickerInput()).has_value());
+  const MarkState marks = scheduler_->marks().state();
+  return control_->error().ok() && (ranges_.IsDue() || marks == MarkState::kPicked || marks == MarkState::kSearching ||
+                                    scheduler_->NextMerge(MakePickerInput()).has_value());
 }
 
 // Looks for garbage, and whether anything is at work or due that may free space.
@@ -62,13 +66,17 @@ void Merger::MarkGarbage() {
   const std::optional<MarkRequest> request = scheduler_->WantsMarks(space_->Figures(), now);
   if (!request.has_value()) return;
   std::vector<ExtentUse> extents;
-  bool marked = false;
+  size_t marked = 0;
   tree_->versions->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
-    marked = marked || extent->evacuate.load(std::memory_order_relaxed);  // relaxed, as below: policy only
+    marked += extent->evacuate.load(std::memory_order_relaxed);  // relaxed, as below: policy only
     extents.push_back({extent, extent->payload_bytes(), live_bytes});
   });
-  if (!scheduler_->BeginMarks(marked)) return;
+  if (!scheduler_->BeginMarks(marked > 0)) return;
   const std::vector<ExtentUse> picked = PickEvacuation(extents, *request);
+  // The tables of the same marks are known.
+  const bool same = picked.size() == marked && std::all_of(picked.begin(), picked.end(), [](const ExtentUse& use) {
+                      return use.extent->evacuate.load(std::memory_order_relaxed);
+                    });
   for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
   uint64_t to_copy = 0;  // by a collection of all of them, which log chunks leave it while it runs
   for (const ExtentUse& use : picked) {
@@ -76,7 +84,22 @@ void Merger::MarkGarbage() {
     to_copy += use.live;
   }
   space_->copy_room()->Mark(to_copy);
-  scheduler_->EndMarks(!picked.empty());
+  scheduler_->marks().On(picked.empty() ? MarkEvent::kNone : same ? MarkEvent::kSame : MarkEvent::kPick);
+}
+
+// Merges that end meanwhile note with their tables what they have met themselves (TableSink). A table of a merge that
+// was behind an entry when its extent was marked is found by the next search.
+void Merger::FindMarked(VersionRef version) {
+  const CpuCensus::Work work(census_);
+  const Status s = db_.WithMemory([&] {
+    MarkTables(*version, [this] { return control_->closing(); });
+    return Status::OK();
+  });
+  s.IgnoreError();  // without memory nothing is collected before the next marks
+  version.reset();
+  DbLock lock(control_);
+  scheduler_->marks().On(MarkEvent::kFound);
+  control_->Progressed();
 }
 
 // The job's inputs are held by the scheduler before the mutex is let go, so no other thread can pick a job that shares
@@ -84,6 +107,7 @@ void Merger::MarkGarbage() {
 bool Merger::Step() {
   std::optional<MergeJob> job;
   JobHold hold;
+  VersionRef searched;  // for tables that refer to marked extents
   {
     DbLock lock(control_);
     if (!control_->error().ok() || control_->closing()) return false;
@@ -92,20 +116,29 @@ bool Merger::Step() {
       return true;
     }
     MarkGarbage();
-    job = scheduler_->NextMerge(MakePickerInput());
-    if (!job.has_value()) {
-      scheduler_->quiet().FoundNothing();
-      return false;
+    if (scheduler_->marks() == MarkState::kPicked) {
+      scheduler_->marks().On(MarkEvent::kSearch);
+      searched = tree_->versions->current();
+    } else {
+      job = scheduler_->NextMerge(MakePickerInput());
+      if (!job.has_value()) {
+        scheduler_->quiet().FoundNothing();
+        return false;
+      }
+      hold = scheduler_->BeginMerge(*job);
     }
-    hold = scheduler_->BeginMerge(*job);
     // Writers are told at once, because what is kept for the copies is theirs no more.
-    if (hold.kind == MergeKind::kCollect) {
+    if (job.has_value() && hold.kind == MergeKind::kCollect) {
       space_->copy_room()->Begin(CopiesLeave(hold));
       control_->Changed();
     }
     control_->Wake(BackgroundStep::kMerge);  // there may be a job for another thread
   }
-  RunJob(std::move(*job), hold);
+  if (searched != nullptr) {
+    FindMarked(std::move(searched));
+  } else {
+    RunJob(std::move(*job), hold);
+  }
   return true;
 }
 
@@ -134,7 +167,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   const bool into_repository = job.output_level == db_.options.num_levels - 1;
   CHECK(!job.inputs.empty() && job.output_level < db_.options.num_levels);
   CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
-  MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, {}, {}};
+  MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, nullptr, {}, {}};
   uint64_t partition_bytes = tier_->PartitionBytes();
   request.copies = hold.copies;
   {
@@ -151,6 +184,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
       request.settle_limit = tier_->SettlesAll() ? UINT64_MAX : db_.options.lazy_copy_limit;
     }
   }
+  request.payload = &(*version)->payload;
   if (job.kind == MergeKind::kCollect) {
     request.inputs.push_back(job.collect);
     request.purpose = Purpose::kEvacuation;
@@ -228,10 +262,7 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   const uint64_t bytes_before = BytesOfMerges(db_.pool->persist());
   // From BeginMerge to EndMerge nothing is thrown, or the scheduler would hold the inputs for ever.
   Status s = db_.WithMemory([&] {
-    if (job.kind == MergeKind::kDrop) {
-      DropTables(job, &result);
-      return Status::OK();
-    }
+    if (job.kind == MergeKind::kDrop) return DropTables(job, &result);
     VersionRef version;
     MergeRequest request = MakeMergeRequest(job, hold, &version);
     if (job.kind == MergeKind::kQuiet) GiveWay(&request);
@@ -266,12 +297,18 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   Finish(hold, s, given_up ? Outcome::kGivenUp : OutcomeOf(s), refused);
 }
 
-// The edit is all that there is to do: nobody reads expired records.
-void Merger::DropTables(const MergeJob& job, MergeResult* result) {
+// Nobody reads expired records; their words say what becomes free.
+Status Merger::DropTables(const MergeJob& job, MergeResult* result) {
   CHECK(job.kind == MergeKind::kDrop && !job.collect.empty());
+  VersionRef version;
+  {
+    DbLock lock(control_);
+    version = tree_->versions->current();
+  }
   result->removed = job.collect;
   for (const TableRef& table : job.collect) result->entries_dropped += table->entries();
   result->entries_read = 0;
+  return miodb::DropTables(version->payload, job.collect, &result->payload.dropped);
 }
 
 // The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash
@@ -307,7 +344,10 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
     first.removed_tables.swap(edit.removed_tables);
     CHECK(tree_->Apply(std::move(first), {}).ok());
   }
-  Status s = tree_->Apply(std::move(edit), result.added);
+  Additions added;
+  added.tables = result.added;
+  added.payload = result.payload;
+  Status s = tree_->Apply(std::move(edit), added);
   if (!s.ok()) return s;
   if (job.kind == MergeKind::kDrop) {
     db_.statistics.expired.tables.Add(result.removed.size());

@@ -77,7 +77,8 @@ class Merger {
   // Bytes that copies of the job leave free besides the index reserve.
   uint64_t CopiesLeave(const JobHold& hold) const;
   void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
-  void DropTables(const MergeJob& job, MergeResult* result);
+  Status DropTables(const MergeJob& job, MergeResult* result) EXCLUDES(db_mutex);
+  void FindMarked(VersionRef version) EXCLUDES(db_mutex);
   void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
   Status Install(const MergeJob& job, const MergeResult& result) REQUIRES(db_mutex);

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "compaction/merge/drop_account.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
@@ -37,7 +38,7 @@ void RangeTrim::AddRangeChanges(std::vector<RangeDeletion> left, VersionEdit* ed
   for (const auto& [key, id] : known) edit->removed_ranges.push_back(id);
 }
 
-void RangeTrim::Look(VersionEdit* edit) {
+void RangeTrim::Look(VersionEdit* edit, std::vector<TableRef>* hidden) {
   looked_at_ = tree_->version_changes;
   snapshots_ = tree_->snapshots.Sequences();
   const std::set<uint64_t>& runs = scheduler_->busy(Busy::kRuns);
@@ -48,16 +49,34 @@ void RangeTrim::Look(VersionEdit* edit) {
   });
   waits_ = work.waits;
   edit->removed_tables = Numbers(work.hidden);
+  *hidden = std::move(work.hidden);
   AddRangeChanges(std::move(work.left), edit);
 }
 
-// No job may begin with a table that is about to go, while the mutex is let go of for the edit. Changes that others
+// The words of the tables say what becomes free.
+Status RangeTrim::Drop(std::vector<TableRef> hidden, VersionEdit edit) {
+  Additions added;
+  Status s;
+  VersionRef version = tree_->versions->current();
+  {
+    const DbUnlock unlock(control_);
+    s = DropTables(version->payload, hidden, &added.payload.dropped);
+    version.reset();
+    hidden.clear();
+  }
+  if (s.ok()) s = tree_->Apply(std::move(edit), added);
+  if (s.ok()) tree_->Publish();
+  return s;
+}
+
+// No job may begin with a table that is about to go, while the mutex is let go of. Changes that others
 // make meanwhile are looked at by the next look.
 bool RangeTrim::Trim() {
   VersionEdit edit;
+  std::vector<TableRef> hidden;
   Status s = db_.WithMemory([&] {
     control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
-    Look(&edit);
+    Look(&edit, &hidden);
     return Status::OK();
   });
   if (!s.ok() || (edit.removed_tables.empty() && edit.removed_ranges.empty() && edit.ranges.empty())) return false;
@@ -67,16 +86,14 @@ bool RangeTrim::Trim() {
   scheduler_->SetTrim(TrimState::kRunning);
   s = db_.WithMemory([&] {
     control_->AssertHeld();  // as above
-    Status applied = tree_->Apply(std::move(edit), {});
-    if (applied.ok()) tree_->Publish();
-    return applied;
+    return Drop(std::move(hidden), std::move(edit));
   });
   scheduler_->SetTrim(TrimState::kIdle);
   applying_ = false;
   if (s.ok()) {
     if (tree_->version_changes == looked_at_ + 1) looked_at_++;  // this edit's own
     db_.statistics.ranges.tables.Add(tables);
-    db_.Log("ranges: %llu tables dropped unread, %zu deletions left", static_cast<unsigned long long>(tables),
+    db_.Log("ranges: %llu tables dropped whole, %zu deletions left", static_cast<unsigned long long>(tables),
             tree_->versions->manifest().ranges.size());
   } else if (!s.IsNoSpace()) {
     control_->SetError(s);

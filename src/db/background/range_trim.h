@@ -33,7 +33,8 @@ class RangeTrim {
   bool Trim() REQUIRES(db_mutex);
 
  private:
-  void Look(VersionEdit* edit) REQUIRES(db_mutex);
+  void Look(VersionEdit* edit, std::vector<TableRef>* hidden) REQUIRES(db_mutex);
+  Status Drop(std::vector<TableRef> hidden, VersionEdit edit) REQUIRES(db_mutex);
   void AddRangeChanges(std::vector<RangeDeletion> left, VersionEdit* edit) REQUIRES(db_mutex);
 
   DbContext& db_;

@@ -221,9 +221,8 @@ bool SsdTier::Step() {
     DbLock lock(control_);
     job = Pick();
     if (job.has_value()) {
-      const VersionRef& version = tree_->versions->current();
-      base = {version->ssd, version->ranges, tree_->versions->manifest().flushed_sequence};
-      CHECK_LT(static_cast<size_t>(job->output_level), base.levels->levels.size());
+      base = {tree_->versions->current(), tree_->versions->manifest().flushed_sequence};
+      CHECK_LT(static_cast<size_t>(job->output_level), base.version->ssd->levels.size());
       schedule_->Begin(job->range);
       const Status s = db_.WithMemory([&] {
         control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
@@ -237,8 +236,7 @@ bool SsdTier::Step() {
       control_->Wake(BackgroundStep::kSsd);  // there may be a job for another thread
     }
   }
-  const Status removed = db_.WithMemory([this] { return db_.ssd->RemoveDiscarded(), Status::OK(); });
-  removed.IgnoreError();  // what is left is an orphan
+  db_.WithMemory([this] { return db_.ssd->RemoveDiscarded(), Status::OK(); }).IgnoreError();  // else it is an orphan
   if (!job.has_value()) {
     DbLock lock(control_);
     return floor_->Raise();
@@ -256,14 +254,13 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
   const SsdMergeRequest request{db_.ssd.get(),
                                 db_.order,
                                 &job,
-                                base.levels,
+                                base.version.get(),
                                 &filter,
                                 db_.options.ssd_file_size,
                                 [this] { return tree_->NewId(); },
                                 control_->closing_flag(),
                                 db_.options.merge_operator,
                                 db_.VersionsOnce(),
-                                base.ranges,
                                 base.flushed_sequence,
                                 db_.WallMicros(),
                                 db_.options.compaction_filter,
@@ -350,7 +347,10 @@ Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
   }
   if (job.kind == SsdJobKind::kDrop) tree_->GoesUnread(job.upper[0]->meta().max_sequence);
   Status s = floor_->MakeFilesDurable(edit);
-  if (s.ok()) s = tree_->Apply(std::move(edit), {}, result.files);
+  Additions added;
+  added.payload.dropped = result.dropped;
+  added.files = result.files;
+  if (s.ok()) s = tree_->Apply(std::move(edit), added);
   if (s.ok()) {
     tree_->Publish();
   } else if (tree_->versions->in_doubt()) {

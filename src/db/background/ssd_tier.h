@@ -102,8 +102,7 @@ class SsdTier {
  private:
   // Parts of the version that a job was picked from.
   struct JobBase {
-    std::shared_ptr<const SsdLevels> levels;
-    RangeSetRef ranges;
+    VersionRef version;
     uint64_t flushed_sequence = 0;
   };
 

@@ -178,7 +178,6 @@ CounterList Properties::Counters() {
   result.emplace_back("tables", tree_->versions->tables());
   result.emplace_back("runs", tree_->versions->current()->runs.size());
   result.emplace_back("payload-extents", tree_->versions->payload_extents());
-  result.emplace_back("payload-references", tree_->versions->payload_references());
   result.emplace_back("range-deletions", tree_->versions->manifest().ranges.size());
   result.emplace_back("table-memory-bytes", tree_->TableMemoryBytes());
   result.emplace_back("immutable-memtables", tree_->immutables.size());
@@ -256,10 +255,9 @@ std::string Properties::TablesText() {
     Append(&text, "--- level %zu ---\n", level);
     for (const RunRef& run : version->levels[level]) {
       for (const TableRef& t : run->tables) {
-        Append(&text,
-               " %" PRIu64 ": run %" PRIu64 ", %" PRIu64 " entries, %" PRIu64 " bytes, %zu extents ['%s' .. '%s']\n",
-               t->number(), run->id, t->entries(), t->payload_bytes(), t->payload().size(),
-               Beginning(t->smallest()).c_str(), Beginning(t->largest()).c_str());
+        Append(&text, " %" PRIu64 ": run %" PRIu64 ", %" PRIu64 " entries, %" PRIu64 " bytes ['%s' .. '%s']\n",
+               t->number(), run->id, t->entries(), t->payload_bytes(), Beginning(t->smallest()).c_str(),
+               Beginning(t->largest()).c_str());
       }
     }
   }

@@ -82,7 +82,9 @@ Status Savepoints::Apply(VersionEdit edit, const ChunkExtents& chunks) {
   Status s = control_->error();
   if (!s.ok()) return s;
   for (SavepointEntry& entry : edit.savepoints) entry.id = tree_->versions->NewId();
-  s = tree_->Apply(std::move(edit), {}, {}, chunks);
+  Additions added;
+  added.saved = chunks;
+  s = tree_->Apply(std::move(edit), added);
   if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
   return s;
 }

@@ -23,19 +23,16 @@ Status CheckCopyable(const DbContext& db, const char* call) {
                               "the pool is anonymous and has an SSD tier: close the database and copy its directories");
 }
 
-// Tables share the extents of their payload, so a map by offset has each once. Log chunks come last: what a flush has
-// made tables of is not among them.
+// In the order of their offsets. What a flush has made tables of is not among the log chunks.
 std::vector<PoolCopy::Part> PartsOf(const FrozenState& frozen) {
   CHECK(frozen.version != nullptr);
   std::map<PmRef, PoolCopy::Part> parts;
   const auto add = [&](const Extent& extent) {
     parts[extent.offset()] = {extent.offset(), extent.size(), extent.kind()};
   };
+  for (const ExtentRef& extent : frozen.version->payload) add(*extent);
   for (const Run* run : frozen.version->runs) {
-    for (const TableRef& table : run->tables) {
-      add(*table->index());
-      for (const PayloadRef& payload : table->payload()) add(*payload.extent);
-    }
+    for (const TableRef& table : run->tables) add(*table->index());
   }
   for (const LogChunkPlace& chunk : frozen.state.chunks) {
     DCHECK(chunk.sealed && parts.count(chunk.offset) == 0);

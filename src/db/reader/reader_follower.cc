@@ -254,7 +254,7 @@ Status ReaderFollower::OpenVersion(uint64_t time) {
   auto held = std::make_shared<HeldVersion>();
   held->hold = pins_->NewHold(time);
   const VersionShape shape{db_.order, kLevels, db_.ssd.get(), db_.ssd != nullptr ? size_t{kMaxSsdLevels} : 0};
-  s = BuildVersion(shape, db_.pool->path(), state, opener_->tables(), opener_->files(), &held->version);
+  s = BuildVersion(shape, db_.pool->path(), state, opener_->tables(), opener_->files(), nullptr, &held->version);
   if (s.ok()) s = log_->SetChunks(state);
   if (s.ok()) version_ = std::move(held);
   return s;

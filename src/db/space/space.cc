@@ -31,13 +31,6 @@ constexpr uint64_t kReserveChunks = 6;
 constexpr uint64_t kCopyReserveChunks = 3;
 constexpr uint64_t kReserveShare = 128;
 
-// Bounds of the part of the reserve that stays in one piece (ReserveRun): so many reserve chunks, and the larger of two
-// extent lists: so many entries for each payload reference, or for each reference and each smallest extent that copies
-// may add.
-constexpr uint64_t kReserveRunChunks = 8;
-constexpr uint64_t kReserveRunLists = 16;
-constexpr uint64_t kReserveRunTables = 2;
-
 // A chunk that was refused is tried again after this, whatever has happened.
 constexpr uint64_t kLookAgainMicros = 100 * 1000;
 
@@ -99,11 +92,7 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
   const Segment& segment = tree_->memtable->segment();
   const uint64_t in_memtable = tree_->memtable->count();
   uint64_t unflushed = in_memtable;
-  uint64_t extents = tree_->versions->payload_references() + segment.chunks.size() + spares_.size();
-  for (const MemTableRef& memtable : tree_->immutables) {
-    unflushed += memtable->count();
-    extents += memtable->segment().chunks.size();
-  }
+  for (const MemTableRef& memtable : tree_->immutables) unflushed += memtable->count();
   // Payload that is yet to come into the present chunks, if records keep their size.
   uint64_t room = 0, used = 0;
   for (const auto& chunk : segment.chunks) {
@@ -125,8 +114,7 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
   const uint64_t tables = std::clamp(tree_->versions->tables() + memtables, kTablesWhenTight, most) + memtables;
   const uint64_t per_entry =
       kIndexBytesPerEntry + kScatteredBytesPerEntry * kExtentUnit / std::max(db_.chunk_bytes, kExtentUnit);
-  uint64_t bytes =
-      (tree_->versions->entries() + 2 * unflushed) * per_entry + 2 * extents * PMTableBuilder::kBytesPerExtent;
+  uint64_t bytes = (tree_->versions->entries() + 2 * unflushed) * per_entry;
   if (demand != Demand::kAny) bytes = demand == Demand::kDeletes ? bytes / 6 * 5 : bytes / 2;
   return bytes + tables * PMTableBuilder::kBytesPerTable;
 }
@@ -136,17 +124,6 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
 uint64_t Space::Reserve(Demand demand) const {
   if (demand == Demand::kAny) return IndexReserve(demand, 0) + ChunkReserve();
   return IndexReserve(demand, demand == Demand::kDeletes ? db_.chunk_bytes : kExtentUnit);
-}
-
-// An index that has to be cut into many small tables repeats the list of its extents in each. So a part of the reserve
-// is kept in one piece in which that list is short, and which a collection can begin a table in whose copies lie in the
-// smallest extents that there are; or there has to be more of it.
-uint64_t Space::ReserveRun() const {
-  const uint64_t references = tree_->versions->payload_references();
-  const uint64_t scattered = std::min<uint64_t>(db_.options.partition_size, db_.pool->free_bytes()) / kExtentUnit;
-  const uint64_t list = PMTableBuilder::kBytesPerExtent *
-                        std::max(kReserveRunLists * references, kReserveRunTables * (references + scattered));
-  return std::min({IndexReserve(Demand::kAny, 0), kReserveRunChunks * ReserveChunkBytes(), list});
 }
 
 uint64_t Space::ChunkReserve() const { return kReserveChunks * ReserveChunkBytes(); }
@@ -244,10 +221,8 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
   {
     DbLock lock(control_);
     leave.bytes = Reserve(demand);
-    // Deletes may have the room for copies too, because what they free is worth more. Whether free space is scattered
-    // is asked without it.
+    // Deletes may have the room for copies too, because what they free is worth more.
     if (demand == Demand::kAny) {
-      if (db_.pool->free_bytes() < 2 * leave.bytes + size) leave.run = ReserveRun();
       const uint64_t in_it = ChunkReserve();
       leave.bytes += std::max(copy_room_.Bytes(), in_it) - in_it;
     }

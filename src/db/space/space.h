@@ -49,9 +49,6 @@ class Space {
   uint64_t IndexReserve(Demand demand, uint64_t delete_bytes) const REQUIRES(db_mutex);
   uint64_t Reserve(Demand demand) const REQUIRES(db_mutex);
 
-  // As much of it lies in one piece.
-  uint64_t ReserveRun() const REQUIRES(db_mutex);
-
   // The part of Reserve besides the index reserve when puts ask for log: chunks for records on the move.
   uint64_t ChunkReserve() const;
 

@@ -107,12 +107,11 @@ void Tree::AwaitEdit() {
   while (applying_) control_->SleepUntilDone(kTurnMicros);
 }
 
-Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
-                   const ChunkExtents& saved) {
+Status Tree::Apply(VersionEdit edit, const Additions& added) {
   AwaitEdit();
   applying_ = true;
   const Version* const before = versions->current().get();
-  Status s = versions->Apply(std::move(edit), added, added_files, saved);
+  Status s = versions->Apply(std::move(edit), added);
   if (versions->current().get() != before) version_changes++;
   applying_ = false;
   control_->SignalDone();
@@ -154,7 +153,7 @@ uint64_t Tree::SealedBytes() const {
   return bytes;
 }
 
-// Tables keep their filters and what they know of their extents in DRAM; indexes and records are in the pool.
+// Tables keep their filters and upper levels in DRAM; indexes and records are in the pool.
 uint64_t Tree::TableMemoryBytes() const {
   uint64_t bytes = 0;
   for (const Run* run : versions->current()->runs) {

@@ -64,8 +64,7 @@ class Tree : public ReadSources {
   // Makes an edit durable, then the version that it leads to current; one at a time. Where a fence is slow the mutex is
   // let go of meanwhile, so what the caller knows of other parts' state may have changed; what it holds has not. On
   // failure see VersionSet::Apply.
-  Status Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files = {},
-               const ChunkExtents& saved = {}) REQUIRES(db_mutex);
+  Status Apply(VersionEdit edit, const Additions& added) REQUIRES(db_mutex);
 
   // Readers see the memtables and the version of now.
   void Publish() REQUIRES(db_mutex);

@@ -37,7 +37,7 @@ TableImage::TableImage(const PoolImage* image, const KeyOrder& order, PmRef offs
 // all that it counts fits into the extent, is looked at here.
 std::string TableImage::CheckHeader() const {
   const TableHeader& h = header_;
-  if (h.version != TableVersionOf(h.flags)) return "format version " + std::to_string(h.version);
+  if (h.version != kTableFormatVersion) return "format version " + std::to_string(h.version);
   return TableHeaderProblem(h, size_, number_, order_.bytewise());
 }
 

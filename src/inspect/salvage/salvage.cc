@@ -16,9 +16,9 @@ namespace {
 // Ids are counted up from 1; no pool has had more. The bound is what a stray frame would have to meet by chance.
 constexpr uint64_t kMaxChunkId = uint64_t{1} << 40;
 
-// An index extent whose size the manifest does not tell ends where its meta block does.
+// An index extent whose size the manifest does not tell ends where its inner nodes do.
 uint64_t IndexExtentSize(const TableHeader& header) {
-  return (header.meta_offset + header.meta_size + kExtentUnit - 1) / kExtentUnit * kExtentUnit;
+  return RoundToUnit(header.inner_offset + header.inner_count * sizeof(InnerNode));
 }
 
 // Key ascending, newest version first.

@@ -37,25 +37,17 @@ bool SpaceClaims::ClaimArea(const AreaPlace& area, const ReportProblem& report) 
   return false;
 }
 
-// Tables share payload extents by reference, so the first that names one claims it, and the others have to agree.
-bool SpaceClaims::ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner,
-                               const ReportProblem& report) {
-  bool good = true;
-  for (const PayloadMeta& p : payload) {
-    const auto [at, fresh] = payload_.emplace(p.offset, p);
-    if (fresh) {
-      const bool claimed = Claim(p.offset, p.size, "payload of " + owner, report);
-      if (!claimed) payload_.erase(at);  // nobody finds bytes there
-      good = claimed && good;
-      continue;
-    }
-    // Live bytes are each table's own; the extent's place, kind and size are the same for all.
-    const PayloadMeta& known = at->second;
-    if (known.size == p.size && known.kind == p.kind && known.payload_bytes == p.payload_bytes) continue;
-    report({owner, "disagrees with another table about the payload extent at offset " + std::to_string(p.offset)});
-    good = false;
+// The first state that names an extent claims it, and the others have to agree. Live bytes are each state's own.
+void SpaceClaims::ClaimPayload(const PayloadPlace& place, const ReportProblem& report) {
+  const auto [at, fresh] = payload_.emplace(place.offset, place);
+  const std::string name = "payload extent at offset " + std::to_string(place.offset);
+  if (fresh) {
+    if (!Claim(place.offset, place.size, "payload", report)) payload_.erase(at);  // nobody finds bytes there
+    return;
   }
-  return good;
+  const PayloadPlace& known = at->second;
+  if (known.size == place.size && known.kind == place.kind && known.payload_bytes == place.payload_bytes) return;
+  report({name, "is described in two ways"});
 }
 
 bool SpaceClaims::ClaimChunk(const LogChunkPlace& chunk, const ReportProblem& report) {

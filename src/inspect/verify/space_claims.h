@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "pmtable/table_meta.h"
 #include "src/format/problem.h"
 #include "src/log/log_chunk_place.h"
 #include "src/nvm/pool/pool_image.h"
+#include "src/version/edit/payload_place.h"
 #include "src/version/edit/savepoint_entry.h"
 
 namespace miodb {
@@ -31,10 +31,10 @@ class SpaceClaims {
   bool Claim(PmRef offset, uint64_t size, const std::string& owner, const ReportProblem& report);
   bool ClaimChunk(const LogChunkPlace& chunk, const ReportProblem& report);
 
-  // The same of what may be claimed already: a manifest's area, payload that tables share, and the part of a log chunk
+  // The same of what may be claimed already: a manifest's area, payload that states share, and the part of a log chunk
   // that a savepoint has, whose bytes may be those of a longer chunk or of payload. False also if the owners disagree.
   bool ClaimArea(const AreaPlace& area, const ReportProblem& report);
-  bool ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner, const ReportProblem& report);
+  void ClaimPayload(const PayloadPlace& place, const ReportProblem& report);
   bool ClaimPart(const LogChunkPlace& chunk, uint64_t bytes, const ReportProblem& report);
 
   // Reports claims that overlap. To be called after all claims.
@@ -54,8 +54,8 @@ class SpaceClaims {
   const PoolImage& image_;
   std::map<PmRef, Use> extents_;
   std::map<PmRef, AreaPlace> areas_;
-  std::map<PmRef, PayloadMeta> payload_;  // as the first table describes it
-  std::map<PmRef, uint64_t> chunks_;      // how much of a log chunk is claimed
+  std::map<PmRef, PayloadPlace> payload_;  // as the first state describes it
+  std::map<PmRef, uint64_t> chunks_;       // how much of a log chunk is claimed
 };
 
 }  // namespace miodb

@@ -15,7 +15,11 @@ StateCheck StateVerifier::Verify(const std::string& manifest, const ManifestStat
   CheckPlaces(manifest, state, report);
   const RangeSetRef deleted = CheckRanges(state, report);
   StateCheck check;
-  for (const auto& [number, place] : state.tables) CheckTable(state, place, deleted.get(), report, &check);
+  for (const auto& [offset, place] : state.payload) claims_->ClaimPayload(place, report);
+  LiveCount count(state.payload);
+  for (const auto& [number, place] : state.tables) CheckTable(state, place, deleted.get(), report, &count, &check);
+  CheckLive(state, count, report);
+  check.live_bytes = state.payload_totals.live_bytes;
   check.runs = CheckRuns(state, report);
   return check;
 }
@@ -49,23 +53,44 @@ RangeSetRef StateVerifier::CheckRanges(const ManifestState& state, const ReportP
   return RangeSet::Make(order_, ranges, nullptr);
 }
 
-// Live bytes are added up from what tables say of their extents; that each says the truth, VerifyTable has checked.
+// An extent that is believed to be more or less alive than it is would be collected too early or never.
+void StateVerifier::CheckLive(const ManifestState& state, const LiveCount& count, const ReportProblem& report) const {
+  if (!count.complete()) return;
+  for (const auto& [offset, place] : state.payload) {
+    const uint64_t live = count.LiveOf(offset);
+    if (live == place.live_bytes) continue;
+    report({"payload extent at offset " + std::to_string(offset), "tables refer to " + std::to_string(live) +
+                                                                      " bytes of it, the manifest says " +
+                                                                      std::to_string(place.live_bytes)});
+  }
+}
+
+// The words of a table that another state has as well are counted once more, without a look at the rest of it.
+void StateVerifier::CountAgain(const TableImage& table, LiveCount* count) const {
+  for (uint64_t i = 0; i < table.header().leaf_count; i++) {
+    if (!table.LeafProblem(i).empty()) return count->Miss();
+    const LeafNode& leaf = table.Leaf(i);
+    for (int j = 0; j < leaf.header.count; j++) count->Add(IndexWord(leaf.word[j]), 0);
+  }
+}
+
 void StateVerifier::CheckTable(const ManifestState& state, const TablePlace& place, const RangeSet* deleted,
-                               const ReportProblem& report, StateCheck* check) {
+                               const ReportProblem& report, LiveCount* count, StateCheck* check) {
   const std::string name = "table " + std::to_string(place.number);
   const auto [known, fresh] = tables_.emplace(place.number, place.index_offset);
   if (!fresh) {
     if (known->second != place.index_offset) report({name, "is another table in the current state"});
-    return;
+    if (known->second != place.index_offset || ranges_.count(place.number) == 0) return count->Miss();
+    return CountAgain(TableImage(&image_, order_, place.index_offset, place.index_size, place.number), count);
   }
-  if (!claims_->Claim(place.index_offset, place.index_size, name, report)) return;
+  if (!claims_->Claim(place.index_offset, place.index_size, name, report)) return count->Miss();
   // Without a good header nothing else of a table can be judged: not where its parts lie, nor how many there are.
   const TableImage table(&image_, order_, place.index_offset, place.index_size, place.number);
   if (!table.header_problem().empty()) {
     report({table.Name(), table.header_problem()});
-    return;
+    return count->Miss();
   }
-  const TableCheck found = VerifyTable(image_, table, order_, order_known_, report, on_leaf_, deleted);
+  const TableCheck found = VerifyTable(image_, table, order_, order_known_, report, count, on_leaf_, deleted);
   if (state.has_families() && found.highest_family >= state.next_family) {
     report(
         {table.Name(), "has keys of column family " + std::to_string(found.highest_family) + ", which was never made"});
@@ -73,8 +98,6 @@ void StateVerifier::CheckTable(const ManifestState& state, const TablePlace& pla
   check->entries += found.entries;
   check->tombstones += found.tombstones;
   if (found.complete) ranges_[place.number] = {found.smallest, found.largest};
-  if (!claims_->ClaimPayload(found.meta.payload, table.Name(), report)) return;
-  for (const PayloadMeta& p : found.meta.payload) check->live_bytes += p.live_bytes;
 }
 
 // Tables of one run lie side by side. Returns how many runs there are.

@@ -16,6 +16,7 @@
 
 #include "src/format/problem.h"
 #include "src/inspect/verify/space_claims.h"
+#include "src/inspect/verify/verify_table.h"
 #include "src/iterator/range_set.h"
 #include "src/nvm/pool/pool_image.h"
 #include "src/util/bytes/key_order.h"
@@ -49,7 +50,9 @@ class StateVerifier {
   void CheckPlaces(const std::string& manifest, const ManifestState& state, const ReportProblem& report) const;
   RangeSetRef CheckRanges(const ManifestState& state, const ReportProblem& report) const;
   void CheckTable(const ManifestState& state, const TablePlace& place, const RangeSet* deleted,
-                  const ReportProblem& report, StateCheck* check);
+                  const ReportProblem& report, LiveCount* count, StateCheck* check);
+  void CheckLive(const ManifestState& state, const LiveCount& count, const ReportProblem& report) const;
+  void CountAgain(const TableImage& table, LiveCount* count) const;
   uint64_t CheckRuns(const ManifestState& state, const ReportProblem& report) const;
 
   const PoolImage& image_;

@@ -1,7 +1,7 @@
 #include "src/inspect/verify/verify_table.h"
 
 #include <algorithm>
-#include <vector>
+#include <iterator>
 
 #include "pmtable/pmtable.h"
 #include "src/format/expiry.h"
@@ -18,59 +18,36 @@ namespace {
 class TableVerifier {
  public:
   TableVerifier(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
-                const ReportProblem& report, const RangeSet* deleted)
+                const ReportProblem& report, LiveCount* count, const RangeSet* deleted)
       : image_(image),
         table_(table),
         header_(table.header()),
         order_(order),
         order_known_(order_known),
         report_(report),
+        count_(count),
         deleted_(deleted),
         base_(image.At(table.offset())) {
-    CHECK(report_ != nullptr && table_.leaf_slots() == header_.leaf_count);
+    CHECK(report_ != nullptr && count_ != nullptr && table_.leaf_slots() == header_.leaf_count);
   }
 
-  // The meta block comes first, because entries are accounted to its extents.
   TableCheck Run(const std::function<void()>& on_leaf) {
-    CHECK(live_.empty() && !has_meta_);
-    CheckMeta();
-    live_.resize(check_.meta.payload.size());  // none, if the block is damaged: then nothing is accounted
     for (uint64_t i = 0; i < header_.leaf_count; i++) {
       CheckLeaf(i);
       if (on_leaf) on_leaf();
     }
     CheckInner();
     check_.complete = check_.entries == header_.entries;
-    if (check_.complete) CheckTotals();
+    if (check_.complete) {
+      CheckTotals();
+    } else {
+      count_->Miss();
+    }
     return std::move(check_);
   }
 
  private:
   void Report(const std::string& reason) { report_({table_.Name(), reason}); }
-
-  // Extents in order make the search of CountLive right. If the block is not in order, CountLive does not use its
-  // extents.
-  void CheckMeta() {
-    // The header says where the block lies; that this is inside of the extent, a good header implies.
-    const Slice block(base_ + header_.meta_offset, header_.meta_size);
-    if (Hash64(block.data(), block.size(), TableSeed(image_.secret(), header_.number)) != header_.meta_checksum) {
-      Report("meta block: checksum mismatch");
-      return;
-    }
-    TableMeta meta;
-    if (!meta.DecodeFrom(block)) {
-      Report("meta block: not to be read");
-      return;
-    }
-    for (size_t i = 1; i < meta.payload.size(); i++) {
-      if (meta.payload[i].offset < meta.payload[i - 1].offset + meta.payload[i - 1].size) {
-        Report("meta block: extents overlap or are out of order");
-        return;
-      }
-    }
-    check_.meta = std::move(meta);
-    has_meta_ = true;
-  }
 
   // Behind a damaged leaf the next entry has none before it to be compared with.
   void CheckLeaf(uint64_t i) {
@@ -113,7 +90,10 @@ class TableVerifier {
     if (deleted_ != nullptr && deleted_->NewestAt(record.key, header_.ranges_applied) > record.sequence()) {
       Report(place + "hidden by a deletion of a range, though the header says none");
     }
-    if (has_meta_) CountLive(place, word, record);
+    payload_bytes_ += word.size();
+    if (!count_->Add(word, record.size())) {
+      Report(place + "record at offset " + std::to_string(word.ref()) + " lies in no payload extent");
+    }
     if (order_known_ && has_last_) CheckOrder(place, record, j == 0);
     has_last_ = true;
     last_ = record;
@@ -145,22 +125,6 @@ class TableVerifier {
     if (first_of_leaf && (header_.flags & kTableSpanning) == 0) {
       Report(place + "versions in two leaves, though the flag says none");
     }
-  }
-
-  // Accounts the record to the payload extent that it lies in, with the size that the index states, since that is what
-  // live bytes are counted by (docs/design.md, invariant 12).
-  void CountLive(const std::string& place, const IndexWord& word, const RecordView& record) {
-    const std::vector<PayloadMeta>& payload = check_.meta.payload;
-    // The last extent that begins at or before the record has to hold all of it, in bytes that were written.
-    auto after = std::upper_bound(payload.begin(), payload.end(), word.ref(),
-                                  [](PmRef ref, const PayloadMeta& p) { return ref < p.offset; });
-    if (after == payload.begin() ||
-        word.ref() + record.size() > std::prev(after)->offset + std::prev(after)->payload_bytes) {
-      Report(place + "record at offset " + std::to_string(word.ref()) + " lies in no payload extent of the table");
-      return;
-    }
-    DCHECK_LE(after - payload.begin(), static_cast<ptrdiff_t>(live_.size()));
-    live_[static_cast<size_t>(std::prev(after) - payload.begin())] += word.size();
   }
 
   // All inner nodes have one checksum together, and one each. Besides, each child of a node has to be the one that the
@@ -212,12 +176,9 @@ class TableVerifier {
       Report("has " + std::to_string(expiring_) + " values that expire, its header says " +
              std::to_string(header_.expiring));
     }
-    // A space that is believed to be more or less alive than it is would be collected too early or never.
-    for (size_t i = 0; i < live_.size(); i++) {
-      const PayloadMeta& p = check_.meta.payload[i];
-      if (p.live_bytes == live_[i]) continue;
-      Report("refers to " + std::to_string(live_[i]) + " bytes of the extent at offset " + std::to_string(p.offset) +
-             ", its meta block says " + std::to_string(p.live_bytes));
+    if (payload_bytes_ != header_.payload_bytes) {
+      Report("refers to records of " + std::to_string(payload_bytes_) + " bytes, its header says " +
+             std::to_string(header_.payload_bytes));
     }
   }
 
@@ -227,11 +188,11 @@ class TableVerifier {
   const KeyOrder order_;
   const bool order_known_;
   const ReportProblem& report_;
+  LiveCount* const count_;
   const RangeSet* const deleted_;
   const char* const base_;
   TableCheck check_;
-  bool has_meta_ = false;
-  std::vector<uint64_t> live_;  // by payload extent
+  uint64_t payload_bytes_ = 0;  // of the words
   uint64_t expiring_ = 0;       // values that expire
   bool has_last_ = false;
   RecordView last_;
@@ -239,10 +200,29 @@ class TableVerifier {
 
 }  // namespace
 
+LiveCount::LiveCount(const std::map<PmRef, PayloadPlace>& payload) : payload_(payload) {
+  for (const auto& [offset, place] : payload_) live_[offset] = 0;
+}
+
+// Bytes are counted by the word's size, the figure by which they are dropped.
+bool LiveCount::Add(IndexWord word, uint64_t record_bytes) {
+  const auto lies_in = [&](const PayloadPlace& place) {
+    return word.ref() >= place.offset && word.ref() - place.offset < place.size;
+  };
+  if (last_ == nullptr || !lies_in(*last_)) {
+    const auto behind = payload_.upper_bound(word.ref());
+    last_ = behind == payload_.begin() ? nullptr : &std::prev(behind)->second;
+  }
+  if (last_ == nullptr || !lies_in(*last_)) return false;
+  live_[last_->offset] += word.size();
+  return record_bytes <= last_->payload_bytes - std::min(last_->payload_bytes, word.ref() - last_->offset);
+}
+
 // on_leaf is called for leaves that are damaged too: it tells how far the check has come.
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
-                       const ReportProblem& report, const std::function<void()>& on_leaf, const RangeSet* deleted) {
-  return TableVerifier(image, table, order, order_known, report, deleted).Run(on_leaf);
+                       const ReportProblem& report, LiveCount* count, const std::function<void()>& on_leaf,
+                       const RangeSet* deleted) {
+  return TableVerifier(image, table, order, order_known, report, count, deleted).Run(on_leaf);
 }
 
 }  // namespace miodb

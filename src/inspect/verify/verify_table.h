@@ -5,12 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 
-#include "pmtable/table_meta.h"
 #include "src/format/problem.h"
 #include "src/inspect/image/table_image.h"
 #include "src/iterator/range_set.h"
+#include "src/version/edit/payload_place.h"
 
 namespace miodb {
 
@@ -21,14 +22,35 @@ struct TableCheck {
   std::string smallest;
   std::string largest;
   uint32_t highest_family = 0;  // of those that the keys look like
-  TableMeta meta;               // empty if it is damaged
 };
 
 // REQUIRES: the table's header is good. order_known: order is the one that the table was built under. on_leaf, if it is
 // one, is called behind each leaf.
 // deleted: ranges of the manifest, one of which may hide what the table says it does not hold; null: none.
+// Counts the bytes that tables refer to, by payload extent of a state.
+class LiveCount {
+ public:
+  explicit LiveCount(const std::map<PmRef, PayloadPlace>& payload);
+
+  // Adds the record of a word. False: so many bytes do not lie in what was written of an extent.
+  bool Add(IndexWord word, uint64_t record_bytes);
+
+  // Something could not be read, so the count is too low.
+  void Miss() { complete_ = false; }
+  bool complete() const { return complete_; }
+
+  uint64_t LiveOf(PmRef offset) const { return live_.at(offset); }
+
+ private:
+  const std::map<PmRef, PayloadPlace>& payload_;
+  std::map<PmRef, uint64_t> live_;
+  const PayloadPlace* last_ = nullptr;
+  bool complete_ = true;
+};
+
+// count: gets all words of the table that can be read.
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
-                       const ReportProblem& report, const std::function<void()>& on_leaf = nullptr,
+                       const ReportProblem& report, LiveCount* count, const std::function<void()>& on_leaf = nullptr,
                        const RangeSet* deleted = nullptr);
 
 }  // namespace miodb

@@ -35,7 +35,7 @@ enum class ExtentKind : uint8_t {
   kSettled = 3,  // payload that a lazy copy or an evacuation wrote in key order
 };
 
-static_assert(static_cast<int>(ExtentKind::kLog) == 2 && static_cast<int>(ExtentKind::kSettled) == 3);  // meta blocks
+static_assert(static_cast<int>(ExtentKind::kLog) == 2 && static_cast<int>(ExtentKind::kSettled) == 3);  // manifests
 
 // A run of pool space. Freed when the last reference goes.
 class Extent {
@@ -84,9 +84,6 @@ class Extent {
     dropped_.store(true, std::memory_order_relaxed);  // relaxed: ordered by the reference count
   }
 
-  // Payload extents: bytes of records that tables of the current version refer to. Kept by Version installation.
-  std::atomic<int64_t> live_bytes{0};
-
   // Payload extents: bytes that were written for records. Payload bytes that are not live are garbage; the rest of the
   // extent is rounding. Set before the extent is shared.
   uint64_t payload_bytes() const { return payload_bytes_; }
@@ -97,6 +94,10 @@ class Extent {
 
   // Payload extents: garbage collection wants this one empty; merges copy what is live out of it.
   std::atomic<bool> evacuate{false};
+
+  // Payload extents: tables of lower numbers do not refer to this one. 0: nothing is known. Set before the extent is
+  // shared.
+  uint64_t first_table = 0;
 
  private:
   void EraseMagic();

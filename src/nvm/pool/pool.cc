@@ -14,7 +14,7 @@
 #include "src/util/clock/clock.h"
 #include "src/util/files/system_random.h"
 
-#if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
+#ifdef MIODB_POISONS_FREE_SPACE
 #include <sanitizer/asan_interface.h>
 #define MIODB_POISON(p, n) ASAN_POISON_MEMORY_REGION(p, n)
 #define MIODB_UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
@@ -104,6 +104,10 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
 Status Pool::AddRegion(const RegionOptions& options) { return further_->Add(options); }
 
 const std::vector<PoolRegionOptions>& Pool::missing_regions() const { return further_->missing(); }
+
+#ifdef MIODB_POISONS_FREE_SPACE
+bool IsFreeSpace(const char* p, size_t n) { return __asan_region_is_poisoned(const_cast<char*>(p), n) != nullptr; }
+#endif
 
 // The next mapping of these addresses, and the code that punches or cuts free space, may touch them.
 void Pool::UnpoisonAll() {

@@ -37,6 +37,10 @@
 #include "src/nvm/space/held_space.h"
 #include "src/nvm/space/pool_space.h"
 
+#if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
+#define MIODB_POISONS_FREE_SPACE
+#endif
+
 namespace miodb {
 
 class PoolRegions;
@@ -194,6 +198,14 @@ class Pool {
 };
 
 inline char* Extent::data() const { return pool_->At(offset_); }
+
+// Whether AddressSanitizer knows that some of these bytes of a pool are free, so that a read to which damage has led
+// must not touch them. False without AddressSanitizer.
+#ifdef MIODB_POISONS_FREE_SPACE
+bool IsFreeSpace(const char* p, size_t n);
+#else
+constexpr bool IsFreeSpace(const char*, size_t) { return false; }
+#endif
 
 }  // namespace miodb
 

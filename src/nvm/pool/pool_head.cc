@@ -50,7 +50,8 @@ Status PoolHead::ReadSuperblock() {
   if (superblock_.magic != kPoolMagic) return Status::Corruption(path_, "not a MioDB pool (bad magic at offset 0)");
   if (superblock_.version != kPoolFormatVersion) {
     return Status::NotSupported(path_, "pool format version " + std::to_string(superblock_.version) +
-                                           "; this library reads version " + std::to_string(kPoolFormatVersion));
+                                           "; this library reads version " + std::to_string(kPoolFormatVersion) +
+                                           ": export it with the miodb that wrote it, and import that");
   }
   if (!found && !MIODB_MUTATED(kSuperblockUnchecked)) {
     return Status::Corruption(path_, "superblock checksum mismatch at offset 0, and no good copy");

@@ -61,6 +61,12 @@ class RegionSet {
     return ref >= m.base + kPoolHeaderSize && ref <= m.end() && size <= m.end() - ref;
   }
 
+  // The end of the file whose readable part has ref; 0: none has it.
+  PmRef EndOf(PmRef ref) const {
+    const Member& m = Of(ref);
+    return ref >= m.base + kPoolHeaderSize && ref < m.end() ? m.end() : 0;
+  }
+
   // Bytes of all files.
   uint64_t size() const {
     uint64_t bytes = 0;

@@ -50,6 +50,9 @@ namespace miodb {
   X(kFlushedLogUnsynced, "records of writes without sync not synced by their flush")             \
   X(kKeptUnclaimed, "chunks kept for the update stream not claimed by an open")                  \
   X(kKeptInTwoEdits, "flush lets go of the log in an edit before the one that keeps it")         \
+  X(kPayloadUnnamed, "flush leaves an extent of its payload out of its edit")                    \
+  X(kDropUncounted, "a merge's edit does not say what it drops")                                 \
+  X(kDropCountedTwice, "a merge's edit drops twice what it drops")                               \
   X(kRangesUnnamed, "flush leaves the deletions of ranges out of its edit")                      \
   X(kRangesForgotten, "deletions of ranges dropped while they still hide something")             \
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \
@@ -61,7 +64,6 @@ namespace miodb {
   X(kGoneUnreadForgotten, "conditions do not know of writes that expired and went unread")       \
   X(kFilterUnderSnapshot, "a compaction filter asked about what a snapshot sees")                \
   X(kTableHeaderUnchecked, "table header accepted without its checksum")                         \
-  X(kTableMetaUnchecked, "table meta block accepted without its checksum")                       \
   X(kTableInnerUnchecked, "inner levels of a table accepted without their checksum")             \
   X(kTableLeafUnchecked, "leaf of a table accepted without its checksum")                        \
   X(kRecordUnchecked, "record of a table accepted without its check")                            \

@@ -40,6 +40,8 @@ enum EditField : uint8_t {
   kRemovedSavepoint = 22,
   kKeptChunk = 23,
   kRemovedKeptChunk = 24,
+  kPayload = 25,
+  kDroppedPayload = 26,
 };
 
 // The number of a field stands before it, so a reader that does not know one refuses the edit.
@@ -77,6 +79,12 @@ inline bool GetString(Slice* input, std::string* string) {
 // rule. That names are of one place each ManifestState::Prepare checks.
 Status CheckFamilies(const VersionEdit& edit, uint64_t next_family);
 Status CheckSavepoints(const ManifestState& state, const VersionEdit& edit);
+
+// The payload of a state after an edit, in the three forms of ManifestState: as nodes to be moved in, with the places
+// that the edit changes and those that it leaves empty; moved in; and as a list.
+Status PreparePayload(const ManifestState& state, const VersionEdit& edit, ManifestState* fresh);
+void CommitPayload(ManifestState* fresh, ManifestState* state) noexcept;
+std::vector<PayloadPlace> PayloadAfter(const ManifestState& state, const VersionEdit& edit);
 
 }  // namespace miodb
 

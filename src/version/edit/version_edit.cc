@@ -234,6 +234,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
   EncodeFamilies(dst);
   EncodeSavepoints(dst);
   EncodeKept(dst);
+  EncodePayload(dst);
 }
 
 // Bytes that checked may still be another version's, with fields that this one does not know: then the edit is refused
@@ -292,11 +293,10 @@ bool VersionEdit::DecodeFrom(Slice input) {
         break;
       // Fields and no flags inside of one, so that a version which knows fewer refuses what it would misread.
       default:
-        if (IsFile(field)) {
-          if (!GetFile(&input, static_cast<EditField>(field), &files.emplace_back())) return false;
-        } else if (!DecodeFamilies(field, &input) && !DecodeSavepoints(field, &input) && !DecodeKept(field, &input)) {
-          return false;
-        }
+        const bool whole = IsFile(field) ? GetFile(&input, static_cast<EditField>(field), &files.emplace_back())
+                                         : DecodeFamilies(field, &input) || DecodeSavepoints(field, &input) ||
+                                               DecodeKept(field, &input) || DecodePayload(field, &input);
+        if (!whole) return false;
     }
   }
   return true;
@@ -331,7 +331,8 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   if (!s.ok()) return s;
   twice = PrepareNames(savepoint_names, edit.removed_savepoints, fresh->savepoints, &fresh->savepoint_names);
   if (twice != nullptr) return Status::Corruption("manifest has two savepoints of one name", *twice);
-  return PreparePlaces(kept, edit.removed_kept, edit.kept, "manifest removes unknown kept chunk", &fresh->kept);
+  s = PreparePlaces(kept, edit.removed_kept, edit.kept, "manifest removes unknown kept chunk", &fresh->kept);
+  return s.ok() ? PreparePayload(*this, edit, fresh) : s;
 }
 
 // Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
@@ -350,6 +351,7 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitNames(savepoints, edit.removed_savepoints, fresh->savepoints, &fresh->savepoint_names, &savepoint_names);
   CommitPlaces(edit.removed_savepoints, &fresh->savepoints, &savepoints);
   CommitPlaces(edit.removed_kept, &fresh->kept, &kept);
+  CommitPayload(fresh, this);
   DCHECK_LE(family_names.size(), families.size());  // a dropped family has no name
   DCHECK_EQ(savepoint_names.size(), savepoints.size());
   DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());
@@ -380,6 +382,7 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   edit.ranges = PlacesAfter(ranges, next.removed_ranges, next.ranges);
   edit.savepoints = PlacesAfter(savepoints, next.removed_savepoints, next.savepoints);
   edit.kept = PlacesAfter(kept, next.removed_kept, next.kept);
+  edit.payload = PayloadAfter(*this, next);
   return edit;
 }
 

@@ -18,10 +18,12 @@
 #include "src/format/range_deletion.h"
 #include "src/format/record.h"
 #include "src/log/log_chunk_place.h"
+#include "src/nvm/pool/extent_list.h"
 #include "src/ssd/sst_file.h"
 #include "src/util/bytes/family_key.h"
 #include "src/util/check/check.h"
 #include "src/version/edit/kept_chunk.h"
+#include "src/version/edit/payload_place.h"
 #include "src/version/edit/savepoint_entry.h"
 
 namespace miodb {
@@ -103,6 +105,10 @@ struct VersionEdit {
   std::vector<SavepointEntry> savepoints;
   std::vector<uint64_t> removed_kept;
   std::vector<KeptChunk> kept;
+  std::vector<PayloadPlace> payload;  // new
+  std::vector<PayloadDrop> dropped;   // of extents of the state before; those that nothing is left of go
+
+  void SetPayload(const PayloadChange& change);
 
   void SetNextId(uint64_t id) {
     DCHECK_GT(id, 0u);
@@ -120,7 +126,8 @@ struct VersionEdit {
   bool DecodeFrom(Slice input);
   // The same of the state that STORE has (format/store_descriptor.h), which names no part of a pool.
   bool DecodeSsdState(const Slice& input) {
-    return DecodeFrom(input) && tables.empty() && chunks.empty() && savepoints.empty() && kept.empty();
+    return DecodeFrom(input) && tables.empty() && chunks.empty() && savepoints.empty() && kept.empty() &&
+           payload.empty() && dropped.empty();
   }
 
  private:
@@ -130,6 +137,8 @@ struct VersionEdit {
   bool DecodeSavepoints(uint8_t field, Slice* input);
   void EncodeKept(std::string* dst) const;
   bool DecodeKept(uint8_t field, Slice* input);
+  void EncodePayload(std::string* dst) const;
+  bool DecodePayload(uint8_t field, Slice* input);
 };
 
 // Which family, or which savepoint, has a name. A name is of one alone, and is looked up instead of compared with all.
@@ -155,6 +164,8 @@ struct ManifestState {
   std::map<uint64_t, SavepointEntry> savepoints;
   PlaceNames savepoint_names;
   std::map<uint64_t, KeptChunk> kept;
+  std::map<PmRef, PayloadPlace> payload;
+  PayloadTotals payload_totals;
 
   // Whether there is or was a column family. If so, a key that begins like a family's key is one.
   bool has_families() const { return next_family > 1; }

@@ -444,8 +444,8 @@ TEST_F(ExpiryTest, AConditionFindsWritesThatHaveExpiredWithTheirFile) {
   db_->ReleaseSnapshot(snapshot);
 }
 
-// All that is done for them is an edit: neither an index nor a record is read.
-TEST_F(ExpiryTest, ExpiredTablesGoByOneEditUnread) {
+// Their words are read, for the account of what becomes free, and no record.
+TEST_F(ExpiryTest, ExpiredTablesGoByOneEditTheirRecordsUnread) {
   const uint64_t count = ByScale(100 * 1000, 1000 * 1000, 10 * 1000 * 1000);
   options_ = Options();
   options_.create_if_missing = true;
@@ -470,7 +470,8 @@ TEST_F(ExpiryTest, ExpiredTablesGoByOneEditUnread) {
   const uint64_t read = UnitsRead(), tables = Counter("expired-tables");
   while (impl_->RunStep(DBImpl::Step::kMerge)) {
   }
-  EXPECT_EQ(read, UnitsRead());
+  constexpr uint64_t kUnit = 256, kLeafBytesPerEntry = 21;
+  EXPECT_LE((UnitsRead() - read) * kUnit, count * kLeafBytesPerEntry / 4 * 5);
   EXPECT_LT(tables, Counter("expired-tables"));
   EXPECT_EQ(count, Counter("expired-table-entries"));
   EXPECT_EQ(0u, Counter("entries"));

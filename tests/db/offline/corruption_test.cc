@@ -89,7 +89,8 @@ class CorruptionTest : public DbTestBase {
     for (const auto& [number, place] : manifest.state.tables) {
       TableHeader h;
       ASSERT_TRUE(ReadTableHeader(image->At(place.index_offset), image->secret(), &h));
-      indexes_.push_back({"index", place.index_offset, place.index_offset + h.meta_offset + h.meta_size});
+      indexes_.push_back(
+          {"index", place.index_offset, place.index_offset + h.inner_offset + h.inner_count * sizeof(InnerNode)});
       two_levels_ = two_levels_ || h.inner_count > 0;
     }
     ASSERT_EQ(2u, indexes_.size());

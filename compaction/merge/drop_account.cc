@@ -1,0 +1,98 @@
+// The extent found last is looked at first: entries that follow each other often lie in the same one.
+
+#include "compaction/merge/drop_account.h"
+
+#include <utility>
+
+#include "src/util/check/mutation.h"
+
+namespace miodb {
+
+void DropAccount::MakeBounds() {
+  CHECK(extents_.empty());
+  std::vector<PayloadBounds::Bounds> bounds;
+  bounds.reserve(payload_.size());
+  extents_.reserve(payload_.size());
+  for (const ExtentRef& extent : payload_) {
+    bounds.push_back({extent->offset(), extent->end()});
+    extents_.push_back(extent.get());
+  }
+  CHECK_EQ(extents_.size(), payload_.size());
+  bounds_.Set(std::move(bounds));  // which checks that they lie apart
+}
+
+const Extent* DropAccount::Find(PmRef ref) {
+  if (last_ != nullptr && last_->Contains(ref)) return last_;
+  if (extents_.empty() && entries_ > payload_.size()) MakeBounds();
+  const Extent* found = nullptr;
+  if (extents_.empty()) {
+    found = FindExtent(payload_, ref);
+  } else if (const size_t i = bounds_.IndexOf(ref); i != PayloadBounds::kNone) {
+    found = extents_[i];
+  }
+  DCHECK(found == nullptr || found->Contains(ref));
+  DCHECK(!kChecksWhole || found == FindExtent(payload_, ref));
+  if (found != nullptr) last_ = found;
+  return found;
+}
+
+Status DropAccount::Drop(const PMTable& table, IndexWord word) {
+  const Extent* const extent = Find(word.ref());
+  if (extent == nullptr || word.size() == 0) return OutsideOfPayload(table, word);
+  if (MIODB_MUTATED(kDropUncounted)) return Status::OK();
+  pending_[extent] += MIODB_MUTATED(kDropCountedTwice) ? 2 * word.size() : word.size();
+  return Status::OK();
+}
+
+Status DropAccount::DropAll(const PMTable& table) {
+  CHECK_GT(table.entries(), 0u);
+  Status s;
+  const Status walked = ForEachWord(table, [&](IndexWord word) {
+    s = Drop(table, word);
+    return s.ok();
+  });
+  return walked.ok() ? s : walked;
+}
+
+void DropAccount::Commit() {
+  for (const auto& [extent, bytes] : pending_) {
+    DCHECK_GT(bytes, 0u);
+    kept_[extent] += bytes;
+  }
+  pending_.clear();
+}
+
+std::vector<PayloadDrop> DropAccount::Take() {
+  CHECK(pending_.empty());
+  std::vector<PayloadDrop> result;
+  result.reserve(kept_.size());
+  for (const auto& [extent, bytes] : kept_) {
+    CHECK(extent != nullptr && bytes > 0);
+    result.push_back({extent->offset(), bytes});
+  }
+  kept_.clear();
+  return result;
+}
+
+Status DropTables(const ExtentList& payload, const std::vector<std::shared_ptr<const PMTable>>& tables,
+                  std::vector<PayloadDrop>* dropped) {
+  CHECK(dropped != nullptr);
+  uint64_t entries = 0;
+  for (const auto& table : tables) entries += table->entries();
+  CHECK_GE(entries, tables.size());
+  DropAccount account(payload, entries);
+  for (const auto& table : tables) {
+    Status s = account.DropAll(*table);
+    if (!s.ok()) return s;
+  }
+  account.Commit();
+  *dropped = account.Take();
+  return Status::OK();
+}
+
+Status OutsideOfPayload(const PMTable& table, IndexWord word) {
+  return Status::Corruption(table.pool()->path(), "table " + std::to_string(table.number()) + " refers to offset " +
+                                                      std::to_string(word.ref()) + ", outside of its payload");
+}
+
+}  // namespace miodb

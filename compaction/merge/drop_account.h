@@ -1,0 +1,70 @@
+// Keeps account of the records that a job drops: how many bytes of which payload extents of its version.
+//
+// An extent is found in the version's list, in the logarithm of its length. A job that may ask more often than the list
+// is long makes a table of slots first (pmtable/payload_bounds.h), which finds an extent in a time that does not depend
+// on their number.
+//
+// Threads: one.
+
+#ifndef MIODB_COMPACTION_MERGE_DROP_ACCOUNT_H_
+#define MIODB_COMPACTION_MERGE_DROP_ACCOUNT_H_
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "pmtable/payload_bounds.h"
+#include "pmtable/pmtable.h"
+#include "src/nvm/pool/extent_list.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+// The error of a table with a word that leads to no payload.
+Status OutsideOfPayload(const PMTable& table, IndexWord word);
+
+class DropAccount {
+ public:
+  // payload: of the version that has the job's tables; outlives this. entries: about how many extents may be asked for.
+  DropAccount(const ExtentList& payload, uint64_t entries) : payload_(payload), entries_(entries) {}
+  DropAccount(const DropAccount&) = delete;
+  DropAccount& operator=(const DropAccount&) = delete;
+
+  // The extent that holds this reference, or null if none does: then the index is damaged.
+  const Extent* Find(PmRef ref);
+
+  // Accounts the record of the word as dropped. Corruption: the word is the table's and lies in no extent.
+  Status Drop(const PMTable& table, IndexWord word);
+
+  // The same of all of the table's words.
+  Status DropAll(const PMTable& table);
+
+  // Keeps, or forgets, what was accounted since the last call of one of the two.
+  void Commit();
+  void Rollback() { pending_.clear(); }
+
+  // All that was kept. REQUIRES: nothing is pending.
+  std::vector<PayloadDrop> Take();
+
+ private:
+  using Bytes = std::unordered_map<const Extent*, uint64_t>;
+
+  void MakeBounds();
+
+  const ExtentList& payload_;
+  const uint64_t entries_;
+  std::vector<const Extent*> extents_;  // of bounds_; none: the list is asked
+  PayloadBounds bounds_;
+  const Extent* last_ = nullptr;  // that was found
+  Bytes pending_;
+  Bytes kept_;
+};
+
+// The account of a job that drops these tables as a whole.
+Status DropTables(const ExtentList& payload, const std::vector<std::shared_ptr<const PMTable>>& tables,
+                  std::vector<PayloadDrop>* dropped);
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_MERGE_DROP_ACCOUNT_H_
