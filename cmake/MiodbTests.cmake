@@ -1,10 +1,11 @@
-# Tests. A file below tests/ is one of three things, told apart by its name:
+# Tests. A file below tests/ is one of these, told apart by its name:
 #
 #   *_test.cc   a googletest program; ctest runs it under its path without ".cc", e.g. nvm/pool_test
 #   *_main.cc   a plain program with its own main(), started by a test (a child to be killed, for example)
 #   compat/*_peer_main.cc   the same, built with the real LevelDB, where that is installed, and nothing of ours
 #   fuzz/*_fuzz.cc   a libFuzzer target. With MIODB_BUILD_FUZZERS (clang) it is one; else it is linked with
 #                    fuzz/driver_main.cc, and ctest runs it over its seed corpus, tests/fuzz/corpus/<name>/
+#   *_library.cc   a shared library that a test loads
 #   a line of tests/helpers.txt   code that all of them share
 #
 # Any other *.cc fails the configure step, so that no test is forgotten. A test's label is its first folder when that
@@ -34,6 +35,7 @@ set(helper_sources "")
 set(test_programs "")
 set(plain_programs "")
 set(peer_programs "")
+set(test_modules "")
 set(fuzz_targets "")
 # The simulator's tests and those of scaling link other builds of the engine: MiodbSimulation, MiodbScaling.
 list(FILTER test_files EXCLUDE REGEX "^(simulation|scaling)/")
@@ -56,6 +58,8 @@ foreach(file IN LISTS test_files)
     list(APPEND peer_programs "${file}")
   elseif(file MATCHES "_main\\.cc$")
     list(APPEND plain_programs "${file}")
+  elseif(file MATCHES "_library\\.cc$")
+    list(APPEND test_modules "${file}")
   else()
     message(FATAL_ERROR "tests/${file} would never run: name it *_test.cc (googletest program) or *_main.cc (program "
                         "that a test starts), or list it in tests/helpers.txt (code that tests share)")
@@ -148,6 +152,16 @@ foreach(file IN LISTS plain_programs)
   miodb_add_test_program("${file}" target)
 endforeach()
 
+foreach(file IN LISTS test_modules)
+  string(REGEX REPLACE "\\.cc$" "" path "${file}")
+  get_filename_component(folder "${path}" DIRECTORY)
+  get_filename_component(name "${path}" NAME)
+  add_library(tests.${name} MODULE "tests/${file}")
+  target_link_libraries(tests.${name} PRIVATE miodb_compiler)
+  set_target_properties(tests.${name} PROPERTIES OUTPUT_NAME "${name}" PREFIX ""
+                                                 LIBRARY_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/${folder}>")
+endforeach()
+
 if(TARGET MIODB_PEER_LEVELDB AND NOT MIODB_SANITIZE)
   foreach(file IN LISTS peer_programs)
     get_filename_component(name "${file}" NAME_WE)
@@ -213,6 +227,10 @@ foreach(file IN LISTS script_tests)
   # Status 77: what it tests needs a program that is not installed, which it says.
   set_tests_properties("${name}" PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
 endforeach()
+
+if(MIODB_BUILD_BENCHMARKS)
+  add_dependencies(tests.benchmarks.questions_test tests.faulty_library)
+endif()
 
 # Tests that watch system calls or make them fail: the linker sends the library's calls through tests/faults/system_calls.cc.
 set(wrapped_calls open mkdir rmdir unlink link rename renameat2 stat fstat fstatvfs fstatfs statfs flock ftruncate

@@ -28,7 +28,7 @@ Code Session::Merge(std::string_view, std::string_view) {
   return Code::kError;
 }
 
-Code Session::BatchWriteTwice() {
+Code Session::BatchWriteTwice(const std::function<void()>&) {
   error_ = "this store writes no batch twice";
   return Code::kError;
 }

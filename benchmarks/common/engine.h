@@ -88,8 +88,9 @@ class Session {
   // False: the store cannot.
   virtual bool BatchMerge(std::string_view, std::string_view) { return false; }
   virtual Code BatchWrite() = 0;
-  // The same, and the same batch once more; the default is an error.
-  virtual Code BatchWriteTwice();
+  // The same, then "between", which may put and delete in this session, then the same batch once more; the default is
+  // an error.
+  virtual Code BatchWriteTwice(const std::function<void()>& between);
 
   // From now on gets and new cursors see the state of this moment, until EndSnapshot. False: the store cannot.
   virtual bool BeginSnapshot() { return false; }

@@ -53,6 +53,7 @@ int Driver::Run() {
     std::fprintf(stderr, "%s\n", problem.c_str());
     return 1;
   }
+  const std::string peer = PeerHeader(config_, *engine_);  // asks in processes, so before there are threads
   traces_ = !config_.trace.trace_file.empty() && std::none_of(tasks.begin(), tasks.end(), [](const Task& task) {
     return task.benchmark->action == Action::kReplay;
   });
@@ -61,7 +62,7 @@ int Driver::Run() {
     return 1;
   }
   std::fputs(EnvironmentHeader(*engine_).c_str(), stderr);
-  Print(WorkloadHeader(config_, *engine_));
+  Print(peer + WorkloadHeader(config_, *engine_));
 
   for (const Task& task : tasks) {
     if (Interrupt::StopRequested()) break;

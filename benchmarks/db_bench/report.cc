@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "benchmarks/common/library_build.h"
+#include "benchmarks/common/questions.h"
 #include "benchmarks/db_bench/config/config.h"
 #include "benchmarks/db_bench/config/generator.h"
 #include "benchmarks/db_bench/measure/stats.h"
@@ -40,15 +41,14 @@ std::string CpuInfo(const std::string& name, int* lines) {
   return found;
 }
 
-std::string BuildWarning(const Engine& engine) {
+std::string BuildText(const Engine& engine) {
   const std::string path = engine.LibraryPath();
-  if (path.empty()) return "";
   const LibraryBuild build = LibraryBuild::Of(path);
   const std::string problem = build.Problem();
-  if (!problem.empty()) return "WARNING: " + path + " is no release build: " + problem + "\n";
-  return engine.HasChecksums() && build.HasSoftwareChecksums()
-             ? "WARNING: " + path + " computes checksums in software\n"
-             : "";
+  std::string text = "Library:    " + path + "\n";
+  if (!problem.empty()) return text + "WARNING: " + path + " is no release build: " + problem + "\n";
+  const bool is_software = engine.HasChecksums() && build.HasSoftwareChecksums();
+  return is_software ? text + "WARNING: " + path + " computes checksums in software\n" : text;
 }
 
 std::string Warnings(const Config& config) {
@@ -106,7 +106,14 @@ std::string WorkloadHeader(const Config& config, const Engine& engine) {
     text += Format("Engine:     %s %s\n", engine.Name().c_str(), engine.Version().c_str());
     text += Format("Seed:       %" PRId64 "\n", config.seed);
   }
-  return text + Warnings(config) + BuildWarning(engine) + std::string(48, '-') + "\n";
+  return text + Warnings(config) + std::string(48, '-') + "\n";
+}
+
+std::string PeerHeader(const Config& config, const Engine& engine) {
+  if (engine.LibraryPath().empty()) return "";
+  std::string text = BuildText(engine);
+  if (config.questions) text += AnswersText(engine.Name(), AskEngine(config, engine));
+  return text;
 }
 
 std::string ResultLine(const Config& config, std::string_view name, const Totals& totals, const std::string& message) {

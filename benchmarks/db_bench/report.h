@@ -22,6 +22,10 @@ std::string EnvironmentHeader(const Engine& engine);
 // For stdout: sizes of keys, values and data, warnings about this build, a line of dashes.
 std::string WorkloadHeader(const Config& config, const Engine& engine);
 
+// For stdout, above that: how the library of a peer was built, and what it answers to the questions of questions.h.
+// Empty for a store that is part of this program.
+std::string PeerHeader(const Config& config, const Engine& engine);
+
 // "fillseq      :       1.234 micros/op ..." and a newline. The seconds of micros/op are summed over threads; rates use
 // wall time; a megabyte is 2^20 bytes. "message" may be empty.
 std::string ResultLine(const Config& config, std::string_view name, const Totals& totals, const std::string& message);

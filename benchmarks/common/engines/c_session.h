@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -75,8 +76,16 @@ class CSession : public Session {
     api_.writeoptions_destroy_(write_options_);
   }
 
-  Code BatchWrite() override { return WriteBatch(1); }
-  Code BatchWriteTwice() override { return WriteBatch(2); }
+  Code BatchWrite() override {
+    const Code code = WriteBatch();
+    api_.writebatch_clear_(batch_);
+    return code;
+  }
+  Code BatchWriteTwice(const std::function<void()>& between) override {
+    if (WriteBatch() != Code::kOk) return Code::kError;
+    between();
+    return BatchWrite();
+  }
 
   bool BeginSnapshot() override {
     EndSnapshot();
@@ -124,10 +133,9 @@ class CSession : public Session {
   void* const batch_;
 
  private:
-  Code WriteBatch(int times) {
+  Code WriteBatch() {
     char* error = nullptr;
-    for (int i = 0; i < times && error == nullptr; i++) api_.write_(db_, write_options_, batch_, &error);
-    api_.writebatch_clear_(batch_);
+    api_.write_(db_, write_options_, batch_, &error);
     return Finish(error);
   }
 

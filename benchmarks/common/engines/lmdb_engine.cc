@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "benchmarks/common/engine.h"
@@ -161,15 +162,14 @@ class LmdbSession final : public Session {
   }
   void BatchDelete(std::string_view key) override { batch_.push_back({std::string(key), "", true}); }
   Code BatchWrite() override {
-    const Code code = Write([&](void* txn) {
-      for (const Update& update : batch_) {
-        const int result = update.is_delete ? DeleteIn(txn, update.key) : PutIn(txn, update.key, update.value);
-        if (result != 0) return result;
-      }
-      return 0;
-    });
+    const Code code = WriteBatch();
     batch_.clear();
     return code;
+  }
+  Code BatchWriteTwice(const std::function<void()>& between) override {
+    if (WriteBatch() != Code::kOk) return Code::kError;
+    between();
+    return BatchWrite();
   }
   std::unique_ptr<Cursor> NewCursor() override { return std::make_unique<LmdbCursor>(db_); }
 
@@ -187,6 +187,15 @@ class LmdbSession final : public Session {
   int PutIn(void* txn, std::string_view key, std::string_view value) {
     Bytes name = ToBytes(key), bytes = ToBytes(value);
     return api_.put(txn, db_.dbi, &name, &bytes, 0);
+  }
+  Code WriteBatch() {
+    return Write([&](void* txn) {
+      for (const Update& update : batch_) {
+        const int result = update.is_delete ? DeleteIn(txn, update.key) : PutIn(txn, update.key, update.value);
+        if (result != 0) return result;
+      }
+      return 0;
+    });
   }
   int DeleteIn(void* txn, std::string_view key) {
     Bytes name = ToBytes(key);

@@ -61,6 +61,7 @@ void RegisterRun(FlagSet* f, Config* c) {
          "operations a second of all readers together; 0: no limit");
   f->Bool("finish_after_writes", &c->finish_after_writes, "background writers do --writes puts, no more and no less");
   f->Bool("pinned_get", &c->pinned_get, "read without a copy where the engine can (miodb, rocksdb)");
+  f->Bool("questions", &c->questions, "ask a peer first, in processes of their own, whether it answers right");
   f->Bool("touch_values", &c->touch_values, "load one byte of every cache line of each value read");
 
   f->Section("Keys and values");

@@ -49,6 +49,7 @@ struct Config : EngineConfig {
   int64_t benchmark_write_rate_limit = 0;  // Bytes a second over all writers; 0: no limit.
   int64_t benchmark_read_rate_limit = 0;   // Operations a second over all readers; 0: no limit.
   bool finish_after_writes = false;
+  bool questions = true;  // for a peer; see questions.h
   bool touch_values = false;
 
   MixgraphConfig mixgraph;
