@@ -9,7 +9,7 @@
 
 namespace miodb {
 
-// Notes with each table of the version whether it refers to a marked extent (PMTable::SetMarked). A table that refers
+// Notes with each table of the version whether it refers to a marked extent (PMTable::marked). A table that refers
 // to one is left at its first such entry; of another all words are read, unless the table is older than all marked
 // extents. stop: asked before each table; the search ends when it says so. Threads: one at a time, without a lock.
 void MarkTables(const Version& version, const std::function<bool()>& stop);

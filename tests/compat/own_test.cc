@@ -271,7 +271,7 @@ TEST_F(OwnTest, DumpFileWritesLogAndTables) {
   std::string text;
   ASSERT_OK(Dump(name_ + "/pool", &text));
   for (const char* line :
-       {"pool: format version 2, uuid ", "manifest: comparator leveldb.BytewiseComparator, ", "--- log chunk ",
+       {"pool: format version 3, uuid ", "manifest: comparator leveldb.BytewiseComparator, ", "--- log chunk ",
         "frame: sequence 2, 1 records\n", "'in the log\\x00\\x27' @ 2 : val => '2'\n", "'in a table' @ 3 : del\n",
         "--- table ", ": repository, run 0, 1 entries\n", "'in a table' @ 1 : val => '1'\n"}) {
     EXPECT_NE(std::string::npos, text.find(line)) << line << "\nis missing in\n" << text;

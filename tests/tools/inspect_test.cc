@@ -281,7 +281,7 @@ TEST_F(InspectTest, TheDumpShowsEveryPart) {
   Make();
   ProgramResult dump = RunTool("miodb_dump " + path_);
   EXPECT_EQ(0, dump.code) << dump.text;
-  for (const char* part : {"superblock at offset 0: version 2", " current\n", "edit 0 at offset", "  comparator \"",
+  for (const char* part : {"superblock at offset 0: version 3", " current\n", "edit 0 at offset", "  comparator \"",
                            "table ", "  payload offset ", "log chunk ", "  frame at offset ",
                            "\"odd\\x00\\x22key\" @ 201 value of 12 bytes", "\"gone\" @ 202 deletion"}) {
     EXPECT_TRUE(dump.Says(part)) << part << "\n" << dump.text;
