@@ -6,7 +6,7 @@
 //   copied     records of 100 bytes that lazy copies move into key order; memtables of 32 KiB, chunks of 4 KiB,
 //              partitions of 32 KiB: 1 million puts stand for 256 GB
 //   referred   records that stay in the log; memtables of 1 MiB, chunks of 64 KiB, partitions of 256 KiB: 1 million
-//              puts have as many tables and references as 500 GB of values of 1 KiB
+//              puts have as many tables as 500 GB of values of 1 KiB
 //   behind     as copied, with memtables of 128 KiB, against one merge thread; the writer does not wait
 //   PUTS...    numbers of puts: for each a database is made, measured and removed, and its figures are one line
 //
@@ -16,7 +16,6 @@
 //   cpu_us          of all threads, for each put so far, in microseconds
 //   written         bytes written to the pool for each byte of the user
 //   extents         payload extents over those that chunks of full size would be
-//   references      of tables to extents, for each key
 //   heap            bytes of the heap for each key
 //   longest         entries of the longest merge over all entries, by the bytes of its output
 //   runs            most that were seen at once
@@ -148,7 +147,7 @@ class Model {
     Check(db_->WaitForIdle());
     now = Counters();
     const double heap = HeapBytes() - heap_before_;
-    const double references = now["payload-extents"], live = now["live-bytes"];
+    const double live = now["live-bytes"];
     most_used_ = std::max(most_used_, now["pool-bytes-used"]);
     const double reserve = now["pool-bytes-reserved"] / now["pool-bytes-used"];
     db_.reset();
@@ -158,10 +157,10 @@ class Model {
     Check(db_->WaitForIdle());
     const double filtered = CpuSeconds();
     std::printf("%s %" PRIu64
-                " puts: cpu_us %.3f written %.3f extents %.3f references %.3f heap %.2f longest %.4f runs %.0f "
+                " puts: cpu_us %.3f written %.3f extents %.3f heap %.2f longest %.4f runs %.0f "
                 "space %.3f reserve %.4f open_ns %.1f filters_ns %.1f tables %.0f\n",
-                name_.c_str(), puts_, busy / keys * 1e6, written, extents, references / keys, heap / keys, longest,
-                most_runs_, most_used_ / live, reserve, (opened - begin) / keys * 1e9, (filtered - begin) / keys * 1e9,
+                name_.c_str(), puts_, busy / keys * 1e6, written, extents, heap / keys, longest, most_runs_,
+                most_used_ / live, reserve, (opened - begin) / keys * 1e9, (filtered - begin) / keys * 1e9,
                 now["tables"]);
     std::fflush(stdout);
   }
