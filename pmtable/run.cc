@@ -216,6 +216,12 @@ size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
   return i;
 }
 
+bool Run::Overlaps(const KeyOrder& order, const Slice& smallest, const Slice& largest) const {
+  DCHECK(order.Compare(smallest, largest) <= 0);
+  const size_t i = FindTable(order, smallest);
+  return i < tables.size() && order.Compare(tables[i]->smallest(), largest) <= 0;
+}
+
 bool Run::MayHave(const KeyOrder& order, const LookupKey& key) const {
   const size_t i = FindTable(order, key.key);
   if (i == tables.size() || order.Compare(tables[i]->smallest(), key.key) > 0) return false;

@@ -69,6 +69,9 @@ struct Run {
 
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
+  // Whether the keys of some table reach into this range.
+  bool Overlaps(const KeyOrder& order, const Slice& smallest, const Slice& largest) const;
+
   // False: the run does not have the key, by what of it is in DRAM.
   bool MayHave(const KeyOrder& order, const LookupKey& key) const;
 

@@ -56,7 +56,7 @@ struct MergeRequest {
   const VersionFilter* filter;
   const ExtentList* payload;                  // of the version that has the inputs
   std::vector<std::vector<TableRef>> inputs;  // of each input run, newest run first
-  std::vector<TableRef> older;                // tables older than all inputs: a tombstone over one of them has to stay
+  std::vector<const Run*> older;              // than all inputs: a tombstone over one of their tables has to stay
   std::shared_ptr<const SsdLevels> on_ssd = nullptr;  // the same of files; null without an SSD tier
   bool copies = true;                                 // false: no record is copied, whatever else asks for it
   size_t settle_limit = 0;                            // copy records of log chunks up to this size; 0: none

@@ -26,12 +26,8 @@ bool ExpiredEnough(const MergeRequest& request, const PMTable& table) {
 // By ranges of keys: the tables that are older than the inputs, and the files of the SSD tier, which are older than all
 // of the pool.
 bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& largest) {
-  DCHECK(request.order.Compare(smallest, largest) <= 0);
   return std::any_of(request.older.begin(), request.older.end(),
-                     [&](const TableRef& t) {
-                       return request.order.Compare(t->smallest(), largest) <= 0 &&
-                              request.order.Compare(t->largest(), smallest) >= 0;
-                     }) ||
+                     [&](const Run* run) { return run->Overlaps(request.order, smallest, largest); }) ||
          (request.on_ssd != nullptr && request.on_ssd->OverlapsFrom(0, smallest, largest));
 }
 

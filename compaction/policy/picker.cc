@@ -158,11 +158,7 @@ bool OverlapsOlder(const Version& version, int level, const Run& run, const PMTa
   bool older = false;  // what comes in the walk is
   for (; level <= version.repository(); level++) {
     for (const RunRef& other : version.levels[static_cast<size_t>(level)]) {
-      if (older) {
-        const size_t i = other->FindTable(table.order(), table.smallest());
-        if (i < other->tables.size() && table.order().Compare(other->tables[i]->smallest(), table.largest()) <= 0)
-          return true;
-      }
+      if (older && other->Overlaps(table.order(), table.smallest(), table.largest())) return true;
       older = older || other.get() == &run;
     }
   }

@@ -52,7 +52,10 @@ MergeWorld::MergeWorld(const MergeShape& shape, uint64_t seed, uint64_t pool_byt
 }
 
 MergeRequest MergeWorld::Request() {
-  MergeRequest request{pool_.get(), maker_.order(), Purpose::kMerge, filter_.get(), &payload_, {}, OlderTables()};
+  MergeRequest request{pool_.get(), maker_.order(), Purpose::kMerge, filter_.get(), &payload_, {}, {}};
+  older_runs_.clear();
+  for (const InputRun& run : older_) older_runs_.push_back({0, run.tables});
+  for (const miodb::Run& run : older_runs_) request.older.push_back(&run);
   for (auto run = inputs_.rbegin(); run != inputs_.rend(); ++run) request.inputs.push_back(run->tables);
   request.filter_bits = 10;
   request.copy_extents.bytes = 16 * 1024;

@@ -3,6 +3,7 @@
 #ifndef MIODB_TESTS_COMPACTION_MERGE_WORLD_H_
 #define MIODB_TESTS_COMPACTION_MERGE_WORLD_H_
 
+#include <deque>
 #include <memory>
 #include <set>
 #include <string>
@@ -89,6 +90,7 @@ class MergeWorld {
   ExtentList payload_;
   std::vector<InputRun> older_;   // oldest first
   std::vector<InputRun> inputs_;  // oldest first
+  std::deque<miodb::Run> older_runs_;
   std::vector<uint64_t> snapshots_;
   std::unique_ptr<VersionFilter> filter_;
 };

@@ -199,7 +199,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   for (int level = oldest_level; level < db_.options.num_levels; level++) {
     for (const RunRef& run : (*version)->levels[static_cast<size_t>(level)]) {
       if (level == oldest_level && run->id >= oldest) continue;
-      request.older.insert(request.older.end(), run->tables.begin(), run->tables.end());
+      request.older.push_back(run.get());
     }
   }
   request.on_ssd = (*version)->ssd;
