@@ -284,6 +284,33 @@ TEST_F(MiodbVerbsTest, AValueMayComeFromStandardInputAndGoOutAsItIs) {
   EXPECT_EQ(bytes, RunProgram(miodb_ + "get --raw " + db() + " k").text);
 }
 
+TEST_F(MiodbVerbsTest, WordsThatCannotBeUsedMakeNoDatabase) {
+  for (const char* const words : {
+           "put --create DB a </",
+           "put --create DB a <&-",
+           "put --create DB 'a\\q' b",
+           "put --create DB a 'b\\q'",
+           "put --create DB --value_hex a xy",
+           "put --create DB a b --column_family='\\q'",
+           "put --create DB a b c",
+           "put --create DB a b --merge_operator=wrong",
+           "put --create DB a b --option=no_such=1",
+           "merge --create DB a b",
+           "merge --create DB --merge_operator=max 'a\\q' b",
+           "merge --create DB --merge_operator=max --value_hex a xy",
+           "shell --create DB --option=no_such=1",
+           "import DB NOTHING",
+           "import DB DIR",
+           "restore NOTHING DB",
+           "restore DIR DB",
+           "follow --create NOTHING DB",
+       }) {
+    EXPECT_EQ(2, Run("{ " + miodb_ + Spelled(words, folder_) + "; }")) << words << err_;
+    EXPECT_NE("", err_) << words;
+    EXPECT_FALSE(std::filesystem::exists(db())) << words;
+  }
+}
+
 TEST_F(MiodbVerbsTest, AReaderThatGoesAwayEndsAVerbQuietlyWithCodeTwo) {
   Make(5000);
   for (const std::string words :

@@ -54,16 +54,16 @@ void FamilyChoice::AddOptions(OptionTable* options) {
                                              : "this column family alone; else all of them");
 }
 
+Status FamilyChoice::ReadName() {
+  const std::string problem = is_named() ? FromText(*option_, &name_) : "";
+  return problem.empty() ? Status::OK() : Status::InvalidArgument("--column_family", problem);
+}
+
 Status FamilyChoice::Look(DB* db, Missing missing) {
   families_.clear();
   if (scope_ == FamilyScope::kAll && !is_named()) return AllFamilies(db, &families_);
-  std::string name = kDefaultFamilyName;
-  if (is_named()) {
-    const std::string problem = FromText(*option_, &name);
-    if (!problem.empty()) return Status::InvalidArgument("--column_family", problem);
-  }
   ColumnFamilyHandle* family = nullptr;
-  Status s = missing == Missing::kIsMade ? FamilyToWrite(db, name, &family) : db->GetColumnFamily(name, &family);
+  Status s = missing == Missing::kIsMade ? FamilyToWrite(db, name_, &family) : db->GetColumnFamily(name_, &family);
   if (s.ok()) families_.push_back(family);
   if (!s.IsNotFound()) return s;
   std::vector<ColumnFamilyHandle*> others;

@@ -44,6 +44,9 @@ class FamilyChoice {
 
   void AddOptions(OptionTable* options);
 
+  // Decodes the name that was given, for the looks. InvalidArgument: the name is malformed.
+  Status ReadName();
+
   // Looks for the families in the database, or a view of it, that a verb works on. With make a family that is named and
   // not there is made.
   enum class Missing { kIsAnError, kIsMade };
@@ -61,6 +64,7 @@ class FamilyChoice {
  private:
   const FamilyScope scope_;
   std::optional<std::string> option_;
+  std::string name_ = kDefaultFamilyName;
   std::vector<ColumnFamilyHandle*> families_;
 };
 

@@ -101,16 +101,34 @@ void StoreCommand::AddShellOptions(OptionTable* options) {
   families_.AddOptions(options);
 }
 
-int StoreCommand::Run(const Call& call) { return RunInOpened(open_.Open(call, call.operands[0]), call); }
-
-int StoreCommand::RunInOpened(std::unique_ptr<DB> db, const Call& call) {
-  if (db == nullptr) return kFailed;
+int StoreCommand::Run(const Call& call) {
+  const std::string& directory = call.operands[0];
+  Options options;
+  const std::string problem = open_.Make(directory, &options);
+  if (!problem.empty()) return Fail(call, problem);
   Call rest = call;
   rest.operands.erase(rest.operands.begin());
-  return RunIn(db.get(), rest);
+  const int code = ReadWords(rest, &options);
+  if (code != kDone) return code;
+  const std::unique_ptr<DB> db = Open(call, directory);
+  return db == nullptr ? kFailed : Work(db.get(), rest);
 }
 
 int StoreCommand::RunIn(DB* db, const Call& call) {
+  const int code = ReadWords(call, nullptr);
+  return code == kDone ? Work(db, call) : code;
+}
+
+int StoreCommand::ReadWords(const Call& call, const Options*) {
+  const Status s = families_.ReadName();
+  return s.ok() ? kDone : Fail(call, s);
+}
+
+std::unique_ptr<DB> StoreCommand::Open(const Call& call, const std::string& directory) const {
+  return open_.Open(call, directory);
+}
+
+int StoreCommand::Work(DB* db, const Call& call) {
   using Missing = FamilyChoice::Missing;
   const Status s = families_.Look(db, open_.create() ? Missing::kIsMade : Missing::kIsAnError);
   return s.ok() ? RunOn(db, call) : Fail(call, s);
@@ -122,12 +140,12 @@ void ReadCommand::AddShellOptions(OptionTable* options) {
   options->Switch("reader", &reader_, "read beside the process that has the database open, and create nothing");
 }
 
-int ReadCommand::Run(const Call& call) {
-  return reader_ ? RunInOpened(open().OpenReader(call, call.operands[0]), call) : StoreCommand::Run(call);
+std::unique_ptr<DB> ReadCommand::Open(const Call& call, const std::string& directory) const {
+  return reader_ ? open().OpenReader(call, directory) : StoreCommand::Open(call, directory);
 }
 
-int ReadCommand::RunIn(DB* db, const Call& call) {
-  if (!savepoint_.has_value()) return StoreCommand::RunIn(db, call);
+int ReadCommand::Work(DB* db, const Call& call) {
+  if (!savepoint_.has_value()) return StoreCommand::Work(db, call);
   std::string name;
   const std::string problem = FromText(*savepoint_, &name);
   if (!problem.empty()) return Fail(call, problem);
@@ -135,7 +153,7 @@ int ReadCommand::RunIn(DB* db, const Call& call) {
   const Status s = db->OpenSavepoint(name, &opened);
   const std::unique_ptr<DB> view(opened);
   if (s.IsNotFound()) return Fail(call, "no savepoint '" + *savepoint_ + "'", kListsSavepoints);
-  return s.ok() ? StoreCommand::RunIn(view.get(), call) : Fail(call, s);
+  return s.ok() ? StoreCommand::Work(view.get(), call) : Fail(call, s);
 }
 
 void KeyRange::AddOptions(OptionTable* options) {

@@ -47,23 +47,30 @@ class OpenOptions {
 };
 
 // A verb that opens a database, the first operand, and works with it. In the shell it is open already.
+//
+// The words are read before the database is opened: words that cannot be used make no database.
 class StoreCommand : public Command {
  public:
   explicit StoreCommand(FamilyScope scope) : families_(scope) {}
 
   void AddOptions(OptionTable* options) final;
-  int Run(const Call& call) override;
+  int Run(const Call& call) final;
 
   // Adds the options that the shell has as well: all but those that say how the database is opened.
   virtual void AddShellOptions(OptionTable* options);
-  // Chooses the families and does the work. The operands are those behind the database.
-  virtual int RunIn(DB* db, const Call& call);
+  // Reads the words and does the work. The operands are those behind the database.
+  int RunIn(DB* db, const Call& call);
 
  protected:
   virtual void AddOwnOptions(OptionTable*) {}
+  // Reads the operands behind the database. given: how the database is going to be opened; null in the shell. Not
+  // kDone: the message was printed, and nothing is opened.
+  virtual int ReadWords(const Call& call, const Options* given);
+  virtual std::unique_ptr<DB> Open(const Call& call, const std::string& directory) const;
+  // Chooses the families and does the work.
+  virtual int Work(DB* db, const Call& call);
   virtual int RunOn(DB* db, const Call& call) = 0;
 
-  int RunInOpened(std::unique_ptr<DB> db, const Call& call);  // null: what could not be opened
   const OpenOptions& open() const { return open_; }
   OpenOptions* mutable_open() { return &open_; }
 
@@ -84,9 +91,11 @@ class ReadCommand : public StoreCommand {
  public:
   using StoreCommand::StoreCommand;
 
-  int Run(const Call& call) final;
   void AddShellOptions(OptionTable* options) final;
-  int RunIn(DB* db, const Call& call) final;
+
+ protected:
+  std::unique_ptr<DB> Open(const Call& call, const std::string& directory) const final;
+  int Work(DB* db, const Call& call) final;
 
  private:
   std::optional<std::string> savepoint_;

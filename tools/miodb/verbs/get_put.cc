@@ -66,28 +66,36 @@ class WriteCommand : public StoreCommand {
   WriteOptions write_;
 };
 
-// Options that the verbs share which write something new.
+// Options and steps that the verbs share which write something new under one key.
 class CreatingCommand : public WriteCommand {
  protected:
   void AddOwnOptions(OptionTable* options) override {
     WriteCommand::AddOwnOptions(options);
     mutable_open()->AddCreate(options, "make the database, and the column family, if they are not there");
   }
+
+  int ReadWords(const Call& call, const Options* given) override {
+    std::string problem = coding_.ReadKey(call.operands[0], &key_);
+    if (problem.empty() && call.operands.size() > 1) problem = coding_.ReadValue(call.operands[1], &value_);
+    return problem.empty() ? WriteCommand::ReadWords(call, given) : Fail(call, problem);
+  }
+
+  std::string key_, value_;
 };
 
 class Put final : public CreatingCommand {
  protected:
+  int ReadWords(const Call& call, const Options* given) override {
+    const int code = CreatingCommand::ReadWords(call, given);
+    if (code != kDone || call.operands.size() > 1) return code;
+    if (call.in_shell) return Fail(call, "the value is missing", "Here it cannot be standard input.");
+    Input in("-");
+    if (in.ReadAll(&value_)) return kDone;
+    return in.status().ok() ? CodeAfter(kFailed) : Fail(call, in.status());
+  }
+
   int RunOn(DB* db, const Call& call) override {
-    std::string key, value;
-    std::string problem = coding_.ReadKey(call.operands[0], &key);
-    if (problem.empty() && call.operands.size() > 1) problem = coding_.ReadValue(call.operands[1], &value);
-    if (!problem.empty()) return Fail(call, problem);
-    if (call.operands.size() == 1) {
-      if (call.in_shell) return Fail(call, "the value is missing", "Here it cannot be standard input.");
-      Input in("-");
-      if (!in.ReadAll(&value)) return in.status().ok() ? CodeAfter(kFailed) : Fail(call, in.status());
-    }
-    const Status s = db->Put(write_, family(), key, value);
+    const Status s = db->Put(write_, family(), key_, value_);
     return s.ok() ? kDone : Fail(call, s);
   }
 };
@@ -116,12 +124,16 @@ class Delete final : public WriteCommand {
 
 class Merge final : public CreatingCommand {
  protected:
+  int ReadWords(const Call& call, const Options* given) override {
+    if (given != nullptr && given->merge_operator == nullptr) {
+      return Fail(call, "merge needs the merge operator",
+                  "Give --merge_operator=NAME, the one that the database is used with.");
+    }
+    return CreatingCommand::ReadWords(call, given);
+  }
+
   int RunOn(DB* db, const Call& call) override {
-    std::string key, operand;
-    std::string problem = coding_.ReadKey(call.operands[0], &key);
-    if (problem.empty()) problem = coding_.ReadValue(call.operands[1], &operand);
-    if (!problem.empty()) return Fail(call, problem);
-    const Status s = db->Merge(write_, family(), key, operand);
+    const Status s = db->Merge(write_, family(), key_, value_);
     return s.ok() ? kDone : Fail(call, s);
   }
 };
