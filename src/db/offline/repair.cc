@@ -60,7 +60,7 @@ constexpr size_t kBatchBytes = 1 << 20;
 // Reasons to refuse are looked for first, while nothing has been written. An earlier repair that was cut off is
 // finished before anything of the pool's content is read.
 Status Repairer::Run() {
-  CHECK(lock_ == nullptr && exchange_ == Exchange::kNotBegun);
+  CHECK(!lock_.held() && exchange_ == Exchange::kNotBegun);
   Status s = CheckKind();
   if (!s.ok()) return s;
   if (volatile_) return RunVolatile();
@@ -112,11 +112,11 @@ Status Repairer::Run() {
 
 // The lock of the database directory; the pool has one of its own, which PoolImage takes.
 Status Repairer::Lock() {
-  CHECK(lock_ == nullptr && own_log_ == nullptr);
+  CHECK(!lock_.held() && own_log_ == nullptr);
   if (!env_->FileExists(name_)) return Status::InvalidArgument(name_, "does not exist");
   Status s = RefuseLink(RepairDirectory(name_));
   if (s.ok() && !options_.ssd_path.empty()) s = RefuseLink(RepairedSsdPath(options_));
-  if (s.ok()) s = env_->LockFile(LockPath(name_), &lock_);
+  if (s.ok()) s = lock_.Take();
   return s.ok() ? OpenInfoLog(options_, name_, &own_log_, &info_log_) : s;
 }
 
@@ -224,7 +224,7 @@ Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
 // Not while an exchange is under way: then the new parts may be all that there is.
 Status Repairer::RemoveFresh() {
   CHECK(exchange_ != Exchange::kBegun);
-  if (lock_ == nullptr) return Status::OK();
+  if (!lock_.held()) return Status::OK();
   const std::string directory = RepairDirectory(name_);
   StoreDescriptor fresh;
   Status s = ReadStore(env_, directory, &fresh);
@@ -238,7 +238,7 @@ Status Repairer::RemoveFresh() {
 // Step 3. The new database is an ordinary one, opened and written to by the engine, so what comes out needs no checks
 // of its own. Keys come in order, so its tables do not overlap, and merges only move them.
 Status Repairer::Write(Salvage* salvage) {
-  CHECK(lock_ != nullptr && exchange_ == Exchange::kNotBegun);
+  CHECK(lock_.held() && exchange_ == Exchange::kNotBegun);
   Options options = options_;
   options.create_if_missing = true;
   options.error_if_exists = true;

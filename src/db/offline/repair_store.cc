@@ -168,7 +168,7 @@ Status Repairer::FinishStore() {
 }
 
 Status Repairer::WriteParts() {
-  CHECK(lock_ != nullptr);  // nobody else has the database open
+  CHECK(lock_.held());  // nobody else has the database open
   store_.state = StoreState::kInUse;
   store_.pool_path = options_.pool_path;
   store_.ssd_path = options_.ssd_path;

@@ -16,7 +16,7 @@
 namespace miodb {
 
 Status Repairer::RunVolatile() {
-  CHECK(volatile_ && lock_ == nullptr);
+  CHECK(volatile_ && !lock_.held());
   if (options_.ssd_path.empty()) {
     return Status::InvalidArgument("Options::pool_path is anonymous",
                                    "without Options::ssd_path there is nothing left that could be repaired");

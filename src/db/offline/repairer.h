@@ -16,6 +16,7 @@
 #include "miodb/options.h"
 #include "miodb/write_batch.h"
 #include "src/db/offline/repair_families.h"
+#include "src/db/store/directory_lock.h"
 #include "src/db/store/store_file.h"
 #include "src/format/file_names.h"
 #include "src/format/problem.h"
@@ -49,13 +50,12 @@ class Repairer {
         pool_path_(PoolPath(options, name)),
         volatile_(Region::IsAnonymous(pool_path_)),
         fresh_path_(RepairedPoolPath(options, name)),
+        lock_(env_, name),
         newest_(KeyLess{KeyOrder(options.comparator, families_.has_families())}) {}
 
   ~Repairer() {
     // The next repair removes the files that stay, and sees how far an exchange has come.
     if (exchange_ != Exchange::kBegun) NoThrow(name_, [this] { return RemoveFresh(); }).IgnoreError();
-    own_log_.reset();
-    if (lock_ != nullptr) env_->UnlockFile(lock_).IgnoreError();
   }
   Repairer(const Repairer&) = delete;
   Repairer& operator=(const Repairer&) = delete;
@@ -125,7 +125,7 @@ class Repairer {
   const bool volatile_;
   const std::string fresh_path_;
   RepairFamilies families_;
-  FileLock* lock_ = nullptr;
+  DirectoryLock lock_;  // let go after the log, which stands below it
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
   std::string lost_;                          // content of LOST
