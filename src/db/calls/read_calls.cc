@@ -48,16 +48,24 @@ ColumnFamilyHandle* ReadCalls::DefaultColumnFamily() {
 
 // ---- without a handle
 
-Status ReadCalls::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+// Only a reader has something to do before a read; other databases pay one comparison.
+template <typename Value>
+Status ReadCalls::GetOne(const ReadOptions& options, const Slice& key, Value* value) {
+  if (parts_.sources->before_read != nullptr) [[unlikely]] {
+    Status s = parts_.sources->BeforeRead();
+    if (!s.ok()) return s;
+  }
   if (parts_.context->families.Hides(key)) [[unlikely]]
     return Status::NotFound(Slice());
   return parts_.read->Get(options, key, value);
 }
 
+Status ReadCalls::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  return GetOne(options, key, value);
+}
+
 Status ReadCalls::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
-  if (parts_.context->families.Hides(key)) [[unlikely]]
-    return Status::NotFound(Slice());
-  return parts_.read->Get(options, key, value);
+  return GetOne(options, key, value);
 }
 
 namespace {
@@ -70,8 +78,15 @@ bool AnyHidden(const FamilyGate& families, const std::vector<Slice>& keys) {
 
 }  // namespace
 
-std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                        std::vector<std::string>* values) {
+template <typename Value>
+std::vector<Status> ReadCalls::GetMany(const ReadOptions& options, const std::vector<Slice>& keys,
+                                       std::vector<Value>* values) {
+  const Status s = parts_.sources->BeforeRead();
+  if (!s.ok()) [[unlikely]] {
+    values->clear();
+    values->resize(keys.size());
+    return std::vector<Status>(keys.size(), s);
+  }
   if (AnyHidden(parts_.context->families, keys)) [[unlikely]] {
     return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
   }
@@ -79,16 +94,19 @@ std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::v
 }
 
 std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                        std::vector<std::string>* values) {
+  return GetMany(options, keys, values);
+}
+
+std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                         std::vector<PinnableSlice>* values) {
-  if (AnyHidden(parts_.context->families, keys)) [[unlikely]] {
-    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
-  }
-  return parts_.read->MultiGet(options, keys, values);
+  return GetMany(options, keys, values);
 }
 
 // The get that follows tells of an error.
 bool ReadCalls::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
+  parts_.sources->BeforeRead().IgnoreError();
   if (parts_.context->families.Hides(key)) return false;
   bool may = true;
   const Status s = parts_.context->WithMemory([&] {
@@ -103,6 +121,8 @@ bool ReadCalls::KeyMayExist(const ReadOptions& options, const Slice& key, std::s
 Iterator* ReadCalls::NewIterator(const ReadOptions& options) {
   try {
     if (parts_.context->fork_guard.InChild()) return NewErrorIterator(parts_.context->InChild());
+    const Status s = parts_.sources->BeforeRead();
+    if (!s.ok()) return NewErrorIterator(s);
     return parts_.read->MakeIterator(options);
   } catch (const std::exception&) {
     return NewErrorIterator(parts_.context->OutOfMemory());
@@ -127,6 +147,7 @@ void ReadCalls::ReleaseSnapshot(const Snapshot* snapshot) {
 
 // acquire: whoever has the number finds the updates up to it in the memtables.
 uint64_t ReadCalls::GetLatestSequenceNumber() const {
+  parts_.sources->BeforeRead().IgnoreError();  // then it is that of the last look
   return parts_.sources->last_sequence.load(std::memory_order_acquire);
 }
 
@@ -135,6 +156,7 @@ void ReadCalls::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) 
   DCHECK(n == 0 || (range != nullptr && sizes != nullptr));
   std::fill(sizes, sizes + n, 0);
   const Status s = parts_.context->WithMemory([&] {
+    parts_.sources->BeforeRead().IgnoreError();  // sizes are rough
     parts_.handles->SumSizes(kDefaultFamily, range, n, sizes);
     return Status::OK();
   });
@@ -151,6 +173,8 @@ Status ReadCalls::GetFrom(const ReadOptions& options, ColumnFamilyHandle* family
     Status s = parts_.handles->IdOf(family, &id);
     if (!s.ok()) return s;
     if (id == kDefaultFamily) return ReadCalls::Get(options, key, value);
+    s = parts_.sources->BeforeRead();
+    if (!s.ok()) return s;
     const FamilyKey family_key(id, key);
     return parts_.read->Get(options, family_key.slice(), value);
   });
@@ -171,7 +195,8 @@ Status ReadCalls::GetWithExpiry(const ReadOptions& options, ColumnFamilyHandle* 
   return parts_.context->WithMemory([&] {
     std::deque<FamilyKey> room;
     Slice engine_key;
-    const Status s = EngineKey(family != nullptr ? family : DefaultColumnFamily(), key, &room, &engine_key);
+    Status s = parts_.sources->BeforeRead();
+    if (s.ok()) s = EngineKey(family != nullptr ? family : DefaultColumnFamily(), key, &room, &engine_key);
     return s.ok() ? parts_.read->GetWithExpiry(options, engine_key, value, expiry_micros) : s;
   });
 }
@@ -189,6 +214,7 @@ bool ReadCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* fami
       may = ReadCalls::KeyMayExist(options, key, value, value_found);
       return Status::OK();
     }
+    parts_.sources->BeforeRead().IgnoreError();
     const FamilyKey family_key(id, key);
     may = parts_.read->KeyMayExist(options, family_key.slice(), value, value_found);
     return Status::OK();
@@ -221,6 +247,8 @@ std::vector<Status> ReadCalls::GetFromMany(const ReadOptions& options, const std
     statuses.resize(keys.size());
     values->clear();
     values->resize(keys.size());
+    const Status ready = parts_.sources->BeforeRead();
+    if (!ready.ok()) return ready;
     std::deque<FamilyKey> room;
     std::vector<Slice> looked_for;
     std::vector<size_t> places;  // of looked_for among all keys
@@ -261,6 +289,7 @@ Iterator* ReadCalls::NewIterator(const ReadOptions& options, ColumnFamilyHandle*
   const Status s = parts_.context->WithMemory([&] {
     uint32_t id;
     Status known = parts_.handles->IdOf(family, &id);
+    if (known.ok()) known = parts_.sources->BeforeRead();
     if (known.ok()) it = parts_.read->MakeIterator(options, id);
     return known;
   });
@@ -277,6 +306,8 @@ bool ReadCalls::GetProperty(ColumnFamilyHandle* family, const Slice& property, s
     return GetProperty(property, value);
   }
   const Status s = parts_.context->WithMemory([&] {
+    Status ready = parts_.sources->BeforeRead();
+    if (!ready.ok()) return ready;
     *value = std::to_string(keys ? parts_.handles->EstimateKeys(id) : parts_.handles->ApproximateBytes(id));
     return Status::OK();
   });
@@ -290,6 +321,7 @@ void ReadCalls::GetApproximateSizes(ColumnFamilyHandle* family, const Range* ran
   const Status s = parts_.context->WithMemory([&] {
     uint32_t id;
     Status known = parts_.handles->IdOf(family, &id);
+    parts_.sources->BeforeRead().IgnoreError();
     if (known.ok()) parts_.handles->SumSizes(id, range, n, sizes);
     return known;
   });

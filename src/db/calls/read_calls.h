@@ -1,6 +1,7 @@
 // The calls of DB that read, with the handle of a column family and without: what a live database and a view have in
 // common. A call with a handle asks whose it is, puts the family's prefix before the keys, and goes on as the call
-// without one does. With the default family's handle it is that call.
+// without one does. With the default family's handle it is that call. In a reader each call looks first
+// (ReadSources::before_read).
 //
 // Threads: any. After a crash: reads change nothing.
 
@@ -83,6 +84,10 @@ class ReadCalls : public DB {
  private:
   template <typename Value>
   Status GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value);
+  template <typename Value>
+  Status GetOne(const ReadOptions& options, const Slice& key, Value* value);
+  template <typename Value>
+  std::vector<Status> GetMany(const ReadOptions& options, const std::vector<Slice>& keys, std::vector<Value>* values);
   template <typename Value>
   std::vector<Status> GetFromMany(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                                   const std::vector<Slice>& keys, std::vector<Value>* values);

@@ -17,6 +17,7 @@ bool ReadOnlyDb::GetProperty(const Slice& property, std::string* value) {
   DCHECK(value != nullptr);
   const bool identity = property == Slice("miodb.identity");
   if (!identity && property != Slice("miodb.estimate-num-keys")) return false;
+  if (!reads().sources->BeforeRead().ok()) return false;
   const Status s = reads().context->WithMemory([&] {
     *value = identity ? UuidText(reads().context->pool->uuid())
                       : std::to_string(ReadStates::Pin(&reads().sources->states)->EstimateKeys());

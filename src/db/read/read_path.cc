@@ -210,7 +210,7 @@ ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
 }
 
 Status ReadPath::NewestPoint(ReadPoint* point) {
-  Status s = sources_->before_read != nullptr ? sources_->before_read() : Status::OK();
+  Status s = sources_->BeforeRead();
   if (s.ok()) *point = NewReadPoint(ReadOptions());
   return s;
 }

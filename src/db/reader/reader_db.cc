@@ -101,7 +101,7 @@ Status ReaderDb::Start() {
   Status s = follower_->Open();
   if (!s.ok()) return s;
   families_->Follow(follower_->families());
-  sources_->before_read = [this] { return BeforeRead(); };  // an iterator's Refresh asks no call of this class
+  sources_->before_read = [this] { return BeforeRead(); };
   thread_ = std::thread([this] { Run(); });
   return s;
 }
@@ -189,62 +189,6 @@ void ReaderDb::Run() {
   }
 }
 
-// ---- reads
-
-template <typename Value>
-std::vector<Status> ReaderDb::Refused(size_t keys, std::vector<Value>* values, const Status& s) const {
-  DCHECK(!s.ok());
-  values->clear();
-  values->resize(keys);
-  return std::vector<Status>(keys, s);
-}
-
-Status ReaderDb::Get(const ReadOptions& options, const Slice& key, std::string* value) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::Get(options, key, value) : s;
-}
-
-Status ReaderDb::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::Get(options, key, value) : s;
-}
-
-std::vector<Status> ReaderDb::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                       std::vector<std::string>* values) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::MultiGet(options, keys, values) : Refused(keys.size(), values, s);
-}
-
-std::vector<Status> ReaderDb::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                       std::vector<PinnableSlice>* values) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::MultiGet(options, keys, values) : Refused(keys.size(), values, s);
-}
-
-bool ReaderDb::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
-  BeforeRead().IgnoreError();  // it may exist
-  return ReadCalls::KeyMayExist(options, key, value, value_found);
-}
-
-Iterator* ReaderDb::NewIterator(const ReadOptions& options) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::NewIterator(options) : NewErrorIterator(s);
-}
-
-uint64_t ReaderDb::GetLatestSequenceNumber() const {
-  BeforeRead().IgnoreError();  // then it is that of the last look
-  return ReadCalls::GetLatestSequenceNumber();
-}
-
-void ReaderDb::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
-  BeforeRead().IgnoreError();  // sizes are rough
-  ReadCalls::GetApproximateSizes(range, n, sizes);
-}
-
-bool ReaderDb::GetProperty(const Slice& property, std::string* value) {
-  return BeforeRead().ok() && ReadOnlyDb::GetProperty(property, value);
-}
-
 // ---- of a family. Those that were made or dropped since are known from here on.
 
 Status ReaderDb::GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) {
@@ -256,48 +200,6 @@ Status ReaderDb::GetColumnFamily(const std::string& name, ColumnFamilyHandle** f
 Status ReaderDb::ListColumnFamilies(std::vector<std::string>* names) {
   const Status s = Refresh();
   return s.ok() ? ReadCalls::ListColumnFamilies(names) : s;
-}
-
-Status ReaderDb::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::Get(options, family, key, value) : s;
-}
-
-Status ReaderDb::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::Get(options, family, key, value) : s;
-}
-
-bool ReaderDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
-                           bool* value_found) {
-  BeforeRead().IgnoreError();  // it may exist
-  return ReadCalls::KeyMayExist(options, family, key, value, value_found);
-}
-
-std::vector<Status> ReaderDb::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
-                                       const std::vector<Slice>& keys, std::vector<std::string>* values) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::MultiGet(options, families, keys, values) : Refused(keys.size(), values, s);
-}
-
-std::vector<Status> ReaderDb::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
-                                       const std::vector<Slice>& keys, std::vector<PinnableSlice>* values) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::MultiGet(options, families, keys, values) : Refused(keys.size(), values, s);
-}
-
-Iterator* ReaderDb::NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
-  const Status s = BeforeRead();
-  return s.ok() ? ReadCalls::NewIterator(options, family) : NewErrorIterator(s);
-}
-
-bool ReaderDb::GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) {
-  return BeforeRead().ok() && ReadCalls::GetProperty(family, property, value);
-}
-
-void ReaderDb::GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) {
-  BeforeRead().IgnoreError();  // sizes are rough
-  ReadCalls::GetApproximateSizes(family, range, n, sizes);
 }
 
 }  // namespace miodb

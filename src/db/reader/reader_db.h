@@ -27,34 +27,10 @@ class ReaderDb final : public ReadOnlyDb {
 
   Status Refresh() override;
 
-  // As of ReadCalls, on what is seen now.
-  Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
-  Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                               std::vector<std::string>* values) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                               std::vector<PinnableSlice>* values) override;
-  bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) override;
-  Iterator* NewIterator(const ReadOptions& options) override;
-  uint64_t GetLatestSequenceNumber() const override;
-  void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) override;
-  bool GetProperty(const Slice& property, std::string* value) override;
-
   Status GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) override;
 
   Status GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) override;
   Status ListColumnFamilies(std::vector<std::string>* names) override;
-  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) override;
-  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value) override;
-  bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
-                   bool* value_found) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
-                               const std::vector<Slice>& keys, std::vector<std::string>* values) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
-                               const std::vector<Slice>& keys, std::vector<PinnableSlice>* values) override;
-  Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) override;
-  bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) override;
-  void GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) override;
 
   // A sequence alone keeps nothing from being merged away by the writer; an iterator keeps what it sees.
   const Snapshot* GetSnapshot() override { return nullptr; }
@@ -72,8 +48,6 @@ class ReaderDb final : public ReadOnlyDb {
   Status Start();
   Status Look(ReaderFollower::Depth depth) const;
   Status BeforeRead() const;
-  template <typename Value>
-  std::vector<Status> Refused(size_t keys, std::vector<Value>* values, const Status& s) const;
   void Run();
 
   const std::unique_ptr<DbContext> context_;

@@ -27,6 +27,7 @@ struct ReadSources {
   // Set in a reader (reader_db.h) and called before a read begins, so that the read does not see an old state. null:
   // nothing is to be done.
   std::function<Status()> before_read;
+  Status BeforeRead() const { return before_read == nullptr ? Status::OK() : before_read(); }
 
   // The newest write that was dropped unread since the open; 0: none was. Acquire by readers that have pinned a state.
   std::atomic<uint64_t> gone_unread{0};

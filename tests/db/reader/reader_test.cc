@@ -95,6 +95,56 @@ TEST_F(ReaderTest, IsNeverOldForLong) {
   }
 }
 
+// Every call that reads looks first: an idle reader's own looks would never see a write that is in the log alone.
+TEST_F(ReaderTest, AnIdleReaderLooksForEveryCall) {
+  Open();
+  Put("a", "0");
+  const std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  ColumnFamilyHandle* const family = reader->DefaultColumnFamily();
+  const std::vector<std::function<std::string()>> calls = {
+      [&] { return ValueOf(reader.get(), "a"); },
+      [&] {
+        PinnableSlice value;
+        return reader->Get(ReadOptions(), "a", &value).ok() ? value.ToString() : "";
+      },
+      [&] {
+        std::string value;
+        return reader->Get(ReadOptions(), family, "a", &value).ok() ? value : "";
+      },
+      [&] {
+        std::string value;
+        uint64_t expiry = 0;
+        return reader->GetWithExpiry(ReadOptions(), family, "a", &value, &expiry).ok() ? value : "";
+      },
+      [&] {
+        std::vector<std::string> values;
+        return reader->MultiGet(ReadOptions(), {"a"}, &values)[0].ok() ? values[0] : "";
+      },
+      [&] {
+        std::vector<std::string> values;
+        return reader->MultiGet(ReadOptions(), {family}, {"a"}, &values)[0].ok() ? values[0] : "";
+      },
+      [&] {
+        const std::unique_ptr<Iterator> it(reader->NewIterator(ReadOptions()));
+        it->SeekToFirst();
+        return it->Valid() ? it->value().ToString() : "";
+      },
+      [&] {
+        const std::unique_ptr<Iterator> it(reader->NewIterator(ReadOptions(), family));
+        it->SeekToFirst();
+        return it->Valid() ? it->value().ToString() : "";
+      },
+  };
+  for (size_t i = 0; i < calls.size(); i++) {
+    usleep(100000);  // the reader goes idle
+    const std::string value = std::to_string(i + 1);
+    Put("a", value);
+    for (int wait = 0; wait < 5000 && calls[i]() != value; wait++) usleep(1000);  // it may follow still
+    EXPECT_EQ(value, calls[i]()) << i;
+  }
+}
+
 TEST_F(ReaderTest, EqualsTheModelAtEveryStep) {
   Random random(Seeds(1).front());
   Model model(BytewiseComparator());
