@@ -36,6 +36,7 @@ need  libgtest-dev        header  gtest/gtest.h
 extra libleveldb-dev      header  leveldb/db.h
 extra librocksdb-dev      header  rocksdb/db.h
 extra liblmdb0            package liblmdb0
+extra libwiredtiger0      package libwiredtiger0
 extra rocksdb-tools       command sst_dump
 extra libbenchmark-dev    header  benchmark/benchmark.h
 extra gnuplot-nox         command gnuplot

@@ -15,10 +15,8 @@ namespace {
 using Factory = std::unique_ptr<Engine> (*)(const EngineConfig& config, std::string* error);
 
 constexpr std::pair<const char*, Factory> kEngines[] = {
-    {"miodb", NewMioDbEngine},
-    {"leveldb", NewLevelDbEngine},
-    {"rocksdb", NewRocksDbEngine},
-    {"lmdb", NewLmdbEngine},
+    {"miodb", NewMioDbEngine}, {"leveldb", NewLevelDbEngine},       {"rocksdb", NewRocksDbEngine},
+    {"lmdb", NewLmdbEngine},   {"wiredtiger", NewWiredTigerEngine},
 };
 
 }  // namespace

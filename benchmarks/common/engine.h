@@ -166,6 +166,7 @@ std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* 
 std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewLmdbEngine(const EngineConfig& config, std::string* error);
+std::unique_ptr<Engine> NewWiredTigerEngine(const EngineConfig& config, std::string* error);
 
 // The text of `levelstats`, made from the table of compaction work that "leveldb.stats" begins with.
 std::string LevelStatsFromTable(const std::string& stats, int levels);

@@ -221,9 +221,10 @@ std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& 
     for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name, "");
     if (config.options.log_mode != kLogFile) add_options(OptionNeeds::kLogInFiles, kLogInFiles);
   }
-  if (config.engine == "lmdb") {
+  if (config.engine == "lmdb") add("cache_size", "");
+  if (config.engine == "lmdb" || config.engine == "wiredtiger") {
     for (const char* section : {kLogFileSection, kTableFileSection}) add_section(section, "");
-    for (const char* name : {"write_buffer_size", "cache_size", "bloom_bits", "open_files", "block_size", "num_levels",
+    for (const char* name : {"write_buffer_size", "bloom_bits", "open_files", "block_size", "num_levels",
                              "block_restart_interval", "disable_wal", "verify_checksum", "merge_operator", "pinned_get",
                              "perf_level", "comparisons", "zstd_compression_level"}) {
       add(name, "");

@@ -12,6 +12,7 @@
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/flags.h"
 #include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/output.h"
 #include "benchmarks/db_bench/benchmarks.h"
 #include "benchmarks/db_bench/config/config.h"
 #include "benchmarks/db_bench/driver.h"
@@ -31,10 +32,14 @@ int PrintHelp(const FlagSet& flags) {
 }
 
 int Run(const Config& config) {
-  std::string error;
+  std::string error = config.engine_output.empty() ? "" : miodb::bench::KeepOutputApart(config.engine_output);
+  if (!error.empty()) {
+    std::fprintf(stderr, "--engine_output: %s\n", error.c_str());
+    return 1;
+  }
   const std::unique_ptr<miodb::bench::Engine> engine = miodb::bench::NewEngine(config, &error);
   if (engine == nullptr) {
-    std::fprintf(stderr, "%s\n", error.c_str());
+    std::fprintf(miodb::bench::Messages(), "%s\n", error.c_str());
     return 1;
   }
   if (config.create_if_missing) {

@@ -10,6 +10,7 @@
 #include "benchmarks/common/counters.h"
 #include "benchmarks/common/draw/fnv.h"
 #include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/output.h"
 #include "benchmarks/db_bench/config/config.h"
 #include "benchmarks/db_bench/measure/stats.h"
 #include "benchmarks/db_bench/replay/replay.h"
@@ -24,8 +25,8 @@ constexpr int64_t kEntriesPerReopen = 10000;
 
 // Prints at once, so that a reader of a pipe sees each result when it is there.
 void Print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  std::fputs(text.c_str(), Output());
+  std::fflush(Output());
 }
 
 // The stream of random numbers of a benchmark: its name matters, so that a read phase in a process of its own does not
@@ -50,7 +51,7 @@ int Driver::Run() {
     std::string problem = ParseTask(element, &tasks.emplace_back());
     if (problem.empty()) problem = ProblemOf(tasks.back());
     if (problem.empty()) continue;
-    std::fprintf(stderr, "%s\n", problem.c_str());
+    std::fprintf(Messages(), "%s\n", problem.c_str());
     return 1;
   }
   const std::string peer = PeerHeader(config_, *engine_);  // asks in processes, so before there are threads
@@ -58,10 +59,10 @@ int Driver::Run() {
     return task.benchmark->action == Action::kReplay;
   });
   if (!StartReports()) {
-    std::fprintf(stderr, "%s\n", error_.c_str());
+    std::fprintf(Messages(), "%s\n", error_.c_str());
     return 1;
   }
-  std::fputs(EnvironmentHeader(*engine_).c_str(), stderr);
+  std::fputs(EnvironmentHeader(*engine_).c_str(), Messages());
   Print(peer + WorkloadHeader(config_, *engine_));
 
   for (const Task& task : tasks) {
@@ -74,11 +75,11 @@ int Driver::Run() {
   interval_report_.reset();
 
   if (Interrupt::Signal() != 0) {
-    std::fprintf(stderr, "interrupted: figures cover what was done until then\n");
+    std::fprintf(Messages(), "interrupted: figures cover what was done until then\n");
     return 128 + Interrupt::Signal();
   }
   if (error_.empty()) return 0;
-  std::fprintf(stderr, "%s\n", error_.c_str());
+  std::fprintf(Messages(), "%s\n", error_.c_str());
   return 1;
 }
 
@@ -333,7 +334,7 @@ bool Driver::EnsureOpen() {
   io_bytes_ = ProcessBytesWritten();
   is_open_ = Succeed(engine_->Open(), "open");
   if (is_open_ && !std::exchange(was_file_mode_noted_, true)) {
-    std::fputs(FileModeNote(config_, engine_->PersistMode()).c_str(), stderr);
+    std::fputs(FileModeNote(config_, engine_->PersistMode()).c_str(), Messages());
   }
   if (!is_open_ && config_.use_existing_db) error_ += "; --use_existing_db takes the database at --db and makes none";
   is_used_ = false;

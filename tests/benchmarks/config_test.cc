@@ -200,7 +200,8 @@ TEST(ConfigTest, BothCompressionFlagsMeanTheSame) {
 }
 
 TEST(ConfigTest, WordsOutsideTheirSetAreErrors) {
-  EXPECT_EQ(Parsed({"--engine=mysql"}).problem, "Invalid flag '--engine=mysql': one of miodb, leveldb, rocksdb, lmdb");
+  EXPECT_EQ(Parsed({"--engine=mysql"}).problem,
+            "Invalid flag '--engine=mysql': one of miodb, leveldb, rocksdb, lmdb, wiredtiger");
   EXPECT_NE(Parsed({"--report_style=xml"}).problem, "");
   EXPECT_NE(Parsed({"--persist_mode=safe"}).problem, "");
   EXPECT_NE(Parsed({"--log_mode=disk"}).problem, "");

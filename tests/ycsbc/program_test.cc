@@ -41,7 +41,7 @@ class ProgramTest : public test::ProgramTestBase {
   std::vector<std::string> Engines() {
     EXPECT_EQ(Call("--version"), 0);
     std::vector<std::string> engines;
-    for (const char* engine : {"miodb", "leveldb", "rocksdb", "lmdb", "basic"}) {
+    for (const char* engine : {"miodb", "leveldb", "rocksdb", "lmdb", "wiredtiger", "basic"}) {
       if (out_.find(std::string(" ") + engine) != std::string::npos) engines.push_back(engine);
     }
     EXPECT_GE(engines.size(), 2u);

@@ -160,7 +160,7 @@ TEST(SettingsTest, WrongPropertiesAreNamedWithTheReason) {
        "property requestdistribution=zipf: one of uniform, zipfian, latest, hotspot, exponential, sequential"},
       {{{"workload", "TimeSeriesWorkload"}},
        "property workload=TimeSeriesWorkload: unknown workload; there is CoreWorkload"},
-      {{{"db", "redis"}}, "property db=redis: one of miodb, leveldb, rocksdb, lmdb, basic"},
+      {{{"db", "redis"}}, "property db=redis: one of miodb, leveldb, rocksdb, lmdb, wiredtiger, basic"},
       {{{"insertstart", "400"}, {"insertcount", "601"}},
        "property insertcount=601: from insertstart=400 on it goes beyond recordcount=1000"},
       {{{"insertstart", "1001"}}, "property insertstart=1001: above recordcount=1000"},

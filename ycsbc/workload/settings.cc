@@ -68,7 +68,7 @@ void RegisterOperations(FlagSet* f, Settings* s) {
 
 void RegisterRun(FlagSet* f, Settings* s) {
   f->Section("How it runs");
-  f->Text("db", &s->db, "miodb, leveldb, rocksdb, lmdb, or basic: no store, measures the driver");
+  f->Text("db", &s->db, "miodb, leveldb, rocksdb, lmdb, wiredtiger, or basic: no store, measures the driver");
   f->Text("dbpath", &s->dbpath, "database folder; empty: ycsb or ycsb-<db> under $TEST_TMPDIR or /tmp/miodbtest-<uid>");
   f->Bool("destroy", &s->destroy, "remove the database that is there before a load");
   f->Bool("dotransactions", &s->dotransactions, "false: load, where neither -load nor -t is given");
@@ -130,7 +130,7 @@ constexpr std::pair<const char*, const char*> kOtherNames[] = {
 // Known to other drivers, without a meaning here.
 constexpr const char* kNoEffect[] = {"table", "hosts", "port", "host", "slaves"};
 
-constexpr const char* kEngines[] = {"miodb", "leveldb", "rocksdb", "lmdb"};
+constexpr const char* kEngines[] = {"miodb", "leveldb", "rocksdb", "lmdb", "wiredtiger"};
 
 // The name of an option of LevelDB or RocksDB, behind the engine's name, in YCSB-cpp and Java YCSB, and its name here.
 constexpr std::pair<const char*, const char*> kPeerNames[] = {
@@ -264,7 +264,7 @@ std::string CheckWords(const Settings& s) {
               {"uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"}),
         OneOf("scanlengthdistribution", s.scanlengthdistribution, {"uniform", "zipfian"}),
         OneOf("zipfianrange", s.zipfianrange, {"records", "java"}), OneOf("keyhash", s.keyhash, {"java", "cpp"}),
-        OneOf("db", s.db, {"miodb", "leveldb", "rocksdb", "lmdb", "basic"}),
+        OneOf("db", s.db, {"miodb", "leveldb", "rocksdb", "lmdb", "wiredtiger", "basic"}),
         OneOf("outputstyle", s.outputstyle, {"java", "cpp", "miodb"}),
         OneOf("exporter", s.exporter, {"text", "json", "jsonarray", "csv"}),
         OneOf("measurement.interval", s.measurement_interval, {"op", "intended", "both"}),

@@ -7,11 +7,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <functional>
-#include <vector>
 
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/engine_config.h"
+#include "benchmarks/common/engines/batching_session.h"
 #include "benchmarks/common/library.h"
 
 namespace miodb::bench {
@@ -131,7 +130,7 @@ class LmdbCursor final : public Cursor {
   int result_ = 0;
 };
 
-class LmdbSession final : public Session {
+class LmdbSession final : public BatchingSession {
  public:
   LmdbSession(const Opened& db, bool sync) : db_(db), api_(db.api), sync_(sync) {}
   ~LmdbSession() override {
@@ -157,28 +156,9 @@ class LmdbSession final : public Session {
     return Finish(result);
   }
 
-  void BatchPut(std::string_view key, std::string_view value) override {
-    batch_.push_back({std::string(key), std::string(value), false});
-  }
-  void BatchDelete(std::string_view key) override { batch_.push_back({std::string(key), "", true}); }
-  Code BatchWrite() override {
-    const Code code = WriteBatch();
-    batch_.clear();
-    return code;
-  }
-  Code BatchWriteTwice(const std::function<void()>& between) override {
-    if (WriteBatch() != Code::kOk) return Code::kError;
-    between();
-    return BatchWrite();
-  }
   std::unique_ptr<Cursor> NewCursor() override { return std::make_unique<LmdbCursor>(db_); }
 
  private:
-  struct Update {
-    std::string key, value;
-    bool is_delete;
-  };
-
   // A reader that goes on would keep pages from being used again.
   void EndRead() {
     if (is_reading_) api_.txn_reset(reader_);
@@ -188,7 +168,7 @@ class LmdbSession final : public Session {
     Bytes name = ToBytes(key), bytes = ToBytes(value);
     return api_.put(txn, db_.dbi, &name, &bytes, 0);
   }
-  Code WriteBatch() {
+  Code WriteBatch() override {
     return Write([&](void* txn) {
       for (const Update& update : batch_) {
         const int result = update.is_delete ? DeleteIn(txn, update.key) : PutIn(txn, update.key, update.value);
@@ -227,7 +207,6 @@ class LmdbSession final : public Session {
   const bool sync_;
   void* reader_ = nullptr;
   bool is_reading_ = false;
-  std::vector<Update> batch_;
 };
 
 class LmdbEngine final : public Engine {

@@ -25,7 +25,7 @@ constexpr int64_t kMaxKeyBytes = 16 << 20;
 
 void RegisterRun(FlagSet* f, Config* c) {
   f->Section("What runs");
-  f->Text("engine", &c->engine, "miodb, leveldb, rocksdb or lmdb");
+  f->Text("engine", &c->engine, "miodb, leveldb, rocksdb, lmdb or wiredtiger");
   f->Text("benchmarks", &c->benchmarks, "comma list, run in order");
   f->Text("db", &c->db, "database directory; empty: dbbench under $TEST_TMPDIR or /tmp/miodbtest-<uid>");
   f->Bool("use_existing_db", &c->use_existing_db, "keep the database; benchmarks that need a fresh one are skipped");
@@ -61,6 +61,7 @@ void RegisterRun(FlagSet* f, Config* c) {
          "operations a second of all readers together; 0: no limit");
   f->Bool("finish_after_writes", &c->finish_after_writes, "background writers do --writes puts, no more and no less");
   f->Bool("pinned_get", &c->pinned_get, "read without a copy where the engine can (miodb, rocksdb)");
+  f->Text("engine_output", &c->engine_output, "file for what the engine itself prints; empty: the streams of db_bench");
   f->Bool("questions", &c->questions, "ask a peer first, in processes of their own, whether it answers right");
   f->Bool("touch_values", &c->touch_values, "load one byte of every cache line of each value read");
 
@@ -145,7 +146,8 @@ void RegisterFlags(FlagSet* flags, Config* config) {
 
 std::string FinishConfig(const FlagSet& flags, Config* config) {
   for (const std::string& problem :
-       {ApplyMixgraphPreset(flags, config), OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb", "lmdb"}),
+       {ApplyMixgraphPreset(flags, config),
+        OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb", "lmdb", "wiredtiger"}),
         OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
         OneOf("key_format", config->key_format, {"decimal", "binary"}),
         OneOf("value_size_distribution_type", config->value_size_distribution_type, {"fixed", "uniform", "normal"}),

@@ -49,7 +49,8 @@ struct Config : EngineConfig {
   int64_t benchmark_write_rate_limit = 0;  // Bytes a second over all writers; 0: no limit.
   int64_t benchmark_read_rate_limit = 0;   // Operations a second over all readers; 0: no limit.
   bool finish_after_writes = false;
-  bool questions = true;  // for a peer; see questions.h
+  std::string engine_output;  // file for what the store prints; empty: it goes where the program's output goes
+  bool questions = true;      // for a peer; see questions.h
   bool touch_values = false;
 
   MixgraphConfig mixgraph;

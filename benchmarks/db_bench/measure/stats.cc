@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "benchmarks/common/figures/progress.h"
+#include "benchmarks/common/output.h"
 #include "benchmarks/db_bench/config/config.h"
 #include "benchmarks/db_bench/measure/latency_report.h"
 
@@ -103,8 +104,8 @@ void Stats::RecordDetail(OpType type, uint64_t nanos) {
   histograms_.try_emplace(key, style).first->second.RecordNanos(nanos);
   const double micros = static_cast<double>(nanos) / 1e3;
   if (micros >= config_->SlowMicros() && config_->stats_interval == 0) {
-    std::fprintf(stderr, "long op: %.1f micros%30s\r", micros, "");
-    std::fflush(stderr);
+    std::fprintf(Messages(), "long op: %.1f micros%30s\r", micros, "");
+    std::fflush(Messages());
   }
 }
 
@@ -113,8 +114,8 @@ void Stats::ReportProgress() {
     ReportInterval();
   } else {
     next_report_ = NextProgress(done_);
-    std::fprintf(stderr, "... finished %" PRId64 " ops%s%30s\r", done_, ExpectedText().c_str(), "");
-    std::fflush(stderr);
+    std::fprintf(Messages(), "... finished %" PRId64 " ops%s%30s\r", done_, ExpectedText().c_str(), "");
+    std::fflush(Messages());
   }
   SkipTime();  // The report is not part of the next operation.
 }
@@ -139,11 +140,11 @@ void Stats::ReportInterval() {
   tm local;
   char when[40];
   std::strftime(when, sizeof(when), "%Y/%m/%d-%H:%M:%S", localtime_r(&wall, &local));
-  std::fprintf(stderr,
+  std::fprintf(Messages(),
                "%s ... thread %d: (%" PRId64 ",%" PRId64 ") ops and (%.1f,%.1f) ops/second in (%.6f,%.6f) seconds\n",
                when, thread_, interval_done, done_, static_cast<double>(interval_done) / interval_seconds,
                static_cast<double>(done_) / total_seconds, interval_seconds, total_seconds);
-  std::fflush(stderr);
+  std::fflush(Messages());
   interval_start_nanos_ = now;
   interval_start_done_ = done_;
 }
