@@ -141,6 +141,28 @@ measure_alone() {
   flock -n 9 || die "another measurement is running; figures taken side by side mean nothing"
 }
 
+# Words of an engine list: ENGINE, ENGINE-PRESET with a preset of db_bench (docs/db_bench.md), or NAME=ENGINE@FILE for the
+# library in FILE that has the C functions of ENGINE. By the name of each: the engine, and the settings that it is called with.
+declare -A engine_of
+declare -A engine_settings # NAME=VALUE, blank separated
+
+# add_engine WORD: appends to engine_list and fills both tables.
+add_engine() {
+  local name=$1 base=${1%%-*} settings=
+  if [[ $1 == *=*@* ]]; then
+    name=${1%%=*}
+    base=${1#*=}
+    base=${base%%@*}
+    settings=library=$(realpath -m "${1#*@}")
+    [[ $name =~ ^[a-z][a-z0-9.]*$ && $settings != *' '* ]] || die "--engines: \"$1\" is not NAME=ENGINE@FILE"
+  elif [[ $1 == *-* ]]; then
+    settings=preset=${1#*-}
+  fi
+  engine_list+=("$name")
+  engine_of[$name]=$base
+  engine_settings[$name]=$settings
+}
+
 # choose_engines PROGRAM LIST: sets engine_list to the engines of a comma list, or to all real stores that PROGRAM was
 # built with, and engine_versions to what it says about them: "miodb 1.0, leveldb 1.23". A PROGRAM that is not there,
 # which is for --dry-run alone, counts as built with all.
@@ -152,9 +174,18 @@ choose_engines() {
   engine_versions=${engine_versions%, basic}
   available=$(tr ',' '\n' <<<"$engine_versions" | awk '{ print $1 }' | paste -sd, -)
   # Studies are made beside the two that documents compare with; others are named.
-  IFS=, read -ra engine_list <<<"${2:-$(tr ',' '\n' <<<"$available" | grep -xE 'miodb|leveldb|rocksdb' | paste -sd, -)}"
-  for engine in "${engine_list[@]}"; do
-    [[ ,$available, == *",$engine,"* ]] || die "$1 has no engine $engine; it has $available"
+  local words=()
+  IFS=, read -ra words <<<"${2:-$(tr ',' '\n' <<<"$available" | grep -xE 'miodb|leveldb|rocksdb' | paste -sd, -)}"
+  engine_list=()
+  for engine in "${words[@]}"; do
+    add_engine "$engine"
+    engine=${engine_list[-1]}
+    # The library of a named engine need not be installed elsewhere.
+    if [[ ${engine_settings[$engine]} == library=* ]]; then
+      [[ -f ${engine_settings[$engine]#library=} ]] || die "--engines: no file ${engine_settings[$engine]#library=}"
+    else
+      [[ ,$available, == *",${engine_of[$engine]},"* ]] || die "$1 has no engine ${engine_of[$engine]}; it has $available"
+    fi
   done
 }
 

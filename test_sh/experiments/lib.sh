@@ -51,8 +51,9 @@ common_help() {
   cat <<'END'
 
 Common options:
-  --engines LIST   of miodb, leveldb, rocksdb; also --engine. Default: all that the program was built with, unless
-                   said otherwise above
+  --engines LIST   of miodb, leveldb, rocksdb, lmdb, wiredtiger; also --engine. rocksdb-plain and the like: with a preset of
+                   docs/db_bench.md; NAME=leveldb@FILE or NAME=rocksdb@FILE: a library with the C functions of either.
+                   Default: miodb, leveldb, rocksdb, as far as they are there, unless said otherwise above
   --rounds R       runs of everything; tables show medians and spread. Default: 3
   --scale F        multiplies all data sizes, which are those of the paper (80 GB and so on). Default: 0.01
   --memtable BYTES   of all engines. Default: 64 MiB; below scale 0.01 less, in proportion, 1 MiB at least; in
@@ -201,7 +202,7 @@ plan_run() {
 }
 
 # has_run ENGINE: whether the run in "words" is made for this engine.
-has_run() { [[ -z ${words[1]} || ,${words[1]}, == *",$1,"* ]]; }
+has_run() { [[ -z ${words[1]} || ,${words[1]}, == *",$1,"* || ,${words[1]}, == *",${engine_of[$1]},"* ]]; }
 
 # plan_bench SERIES X BYTES FLAG...: a run of db_bench. SERIES and X place its figures in tables and plots, BYTES is the
 # size of its data.
@@ -238,15 +239,19 @@ panel() {
 # The words that all runs of an engine have, by the kind of the run; the same for all engines as far as they have the
 # option.
 common_flags() {
-  local engine=$1 round=$2
+  local engine=${engine_of[$1]} round=$2 setting
   if [[ $3 != ycsb ]]; then
     say --engine="$engine" --seed="$round" --write_buffer_size="$memtable" --bloom_bits=10 --open_files=100000 \
       --progress_reports=false
     if [[ $engine == rocksdb ]] && $on_tmpfs; then say --mmap_read=1; fi
+    for setting in ${engine_settings[$1]}; do say "--$setting"; done
+    # The first round asks a peer whether it answers right.
+    if [[ $engine != miodb ]] && ((round > 1)); then say --questions=0; fi
   else
     say -db "$engine" -p "seed=$round" -p "write_buffer_size=$memtable" -p bloom_bits=10 -p open_files=100000 \
       -p exporter=csv -p outputstyle=miodb -dbstatistics true
     if $on_tmpfs; then say -p rocksdb.mmap_read=true; fi
+    for setting in ${engine_settings[$1]}; do say -p "$setting"; done
   fi
 }
 
@@ -260,8 +265,8 @@ command_of() {
   read -ra common <<<"$(common_flags "$1" "$2" "$kind" | paste -sd' ' -)"
   if [[ $kind == bench ]]; then
     local prefix=() further=()
-    read -ra prefix <<<"${engine_prefix[$1]:-}"
-    read -ra further <<<"${engine_flags[$1]:-}"
+    read -ra prefix <<<"${engine_prefix[$1]:-${engine_prefix[${engine_of[$1]}]:-}}"
+    read -ra further <<<"${engine_flags[$1]:-${engine_flags[${engine_of[$1]}]:-}}"
     further=("${further[@]//@DATABASE@/$3}")
     command=("${prefix[@]}" "$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:5}" "${further[@]}" "${extra_flags[@]}")
     return
@@ -331,11 +336,11 @@ run_killed() {
 
 # run_one INDEX ENGINE ROUND: runs plan[INDEX], unless its output is there.
 run_one() {
-  local words raw database weight
+  local words raw database weight work
   IFS=$unit read -ra words <<<"${plan[$1]}"
   has_run "$2" || return 0
   weight=$((words[4] + 1000000))
-  raw=$(printf '%s/raw/%03d-%s-%d' "$folder" "$1" "$2" "$3")
+  raw=$(printf '%s/raw/%03d-%s-%d' "$(realpath "$folder")" "$1" "$2" "$3")
   if [[ -e $raw.out ]]; then
     progress_skip "$weight"
     return
@@ -343,24 +348,30 @@ run_one() {
   database=$db_root/$2
   progress_say "round $3, ${words[2]:+${words[2]}, }${words[3]}: $2"
   command_of "$2" "$3" "$database" "$raw"
+  # Each run works in a folder of its own, where a peer's own printing goes.
+  work=$db_root/$2.work
+  mkdir "$work"
+  if [[ ${words[0]} == bench && ${engine_of[$2]} != miodb ]]; then command+=("--engine_output=$work/printed"); fi
   if [[ ${space_over_time:-false} == true ]]; then
     sample_space "$database" "$raw.space.csv" 9>&- &
     sampler=$!
   fi
   if ((${#before[@]} > 0)); then run_killed "$raw.before"; fi
-  record "$raw.tmp" "${command[@]}"
+  record "$raw.tmp" env -C "$work" "${command[@]}"
+  if [[ -s $work/printed ]]; then head -c 1000000 "$work/printed" >"$raw.printed"; fi
+  rm -rf "${work:?}"
   stop_sampler
   local folders=("$database")
   if [[ -d $database.wal ]]; then folders+=("$database.wal"); fi
   {
     say "space bytes: $(du -s -c -B1 "${folders[@]}" | tail -n 1 | cut -f1)"
     # What MioDB's info log tells of the last opening.
-    if [[ $2 == miodb ]]; then
+    if [[ ${engine_of[$2]} == miodb ]]; then
       sed -n -e 's/.* opened .*, \([0-9]*\) us$/open micros: \1/p' \
         -e 's/.* replayed [0-9]* writes in \([0-9]*\) us.*/replay micros: \1/p' "$database/LOG"
     fi
     # LevelDB tells how often it flushed and compacted in its log only.
-    if [[ $2 == leveldb ]]; then
+    if [[ ${engine_of[$2]} == leveldb ]] && compgen -G "$database/LOG*" >/dev/null; then
       say "flushes: $(cat "$database"/LOG* | grep -c 'Level-0 table #[0-9]*: started')"
       say "compactions: $(cat "$database"/LOG* | grep -c ' Compacting ')"
     fi
@@ -490,7 +501,8 @@ run_all() {
   db_root=
   write_plan
   trap finish EXIT
-  db_root=$(mktemp -d "$db_parent/miodb_$name.XXXXXX")
+  db_root=$(realpath "$(mktemp -d "$db_parent/miodb_$name.XXXXXX")")
+  bin=$(realpath "$bin")
   hold_memory
   say "$title"
   say "Engines:    $engine_versions"

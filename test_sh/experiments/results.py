@@ -10,6 +10,7 @@ is as good as it would be otherwise. The folder above FOLDER's gets an index of 
 import argparse
 import csv
 import glob
+import hashlib
 import html
 import json
 import os
@@ -21,7 +22,7 @@ import collection
 import outputs
 import plots
 
-RAW = re.compile(r'^(\d+)-([a-z]+)-(\d+)$')
+RAW = re.compile(r'^(\d+)-([a-z][a-z0-9.-]*)-(\d+)$')
 # Bytes of keys and values that db_bench takes if its command does not say.
 DEFAULT_SIZES = {'key_size': 16, 'value_size': 100}
 COLUMNS = ['run', 'engine', 'round', 'series', 'x', 'benchmark', 'seconds', 'metric', 'value']
@@ -30,6 +31,7 @@ DURABILITY = {
     'leveldb': 'log written, not synced: survives the death of the process, not loss of power',
     'rocksdb': 'log written, not synced: survives the death of the process, not loss of power',
     'lmdb': 'each write committed, not synced: survives the death of the process, not loss of power',
+    'wiredtiger': 'log written at each commit, not synced: survives the death of the process, not loss of power',
 }
 
 
@@ -62,6 +64,53 @@ def allowed(rows, plan):
         found += [dict(row, benchmark='overwrite', metric=metric, value=run[metric]) for row, run in runs.values()
                   for metric in ('least_copies', 'allowed_ops_per_sec') if 'ops_per_sec' in run and metric in run]
     return found
+
+
+PEER_LINES = (('version', re.compile(r'^Engine: +\S+ (.*)')), ('library', re.compile(r'^Library: +(.*)')),
+              ('build', re.compile(r'^WARNING: .* is no release build: (.*)')),
+              ('checksums', re.compile(r'^WARNING: .* computes checksums in (software)')),
+              ('right', re.compile(r'^Answers: +right: (.*)')), ('wrong', re.compile(r'^WARNING: .* answers wrong, (.*)')))
+
+
+def collect_peers(folder):
+    """By engine what the headers of its runs say about its library: version, file and checksum of the file, how it was
+    built, which answers are right and wrong."""
+    peers = {}
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), 'raw', '*.out'))):
+        match = RAW.match(os.path.basename(path)[:-4])
+        with open(path, encoding='utf-8', errors='replace') as file:
+            header = [line.rstrip('\n') for _, line in zip(range(60), file)]
+        if not match or not any(line.startswith('Library: ') for line in header):
+            continue
+        peer = peers.setdefault(match.group(2), {})
+        for line in header[:next((i for i, line in enumerate(header) if line.startswith('-----')), 0)]:
+            for name, pattern in PEER_LINES:
+                found = pattern.match(line)
+                if found and found.group(1) not in peer.get(name, ''):
+                    peer[name] = peer[name] + '; ' + found.group(1) if name == 'wrong' and name in peer else found.group(1)
+    for peer in peers.values():
+        peer.setdefault('build', 'release')
+        try:
+            with open(peer['library'], 'rb') as file:
+                peer['sha256'] = hashlib.sha256(file.read()).hexdigest()
+        except OSError:
+            pass
+    return peers
+
+
+def peer_label(name, peer):
+    """A peer as charts name it: version, and whatever makes it weaker than it might be."""
+    build = 'release build' if peer['build'] == 'release' else 'NO RELEASE BUILD'
+    return '%s %s, %s%s' % (name, peer.get('version', 'of unknown version'), build, ', ANSWERS WRONG' if 'wrong' in peer else '')
+
+
+def write_peers(folder, peers):
+    """Writes peers.csv."""
+    columns = ('engine', 'version', 'build', 'checksums', 'right', 'wrong', 'library', 'sha256')
+    with open(os.path.join(folder, 'peers.csv'), 'w', newline='', encoding='utf-8') as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(dict(peer, engine=name) for name, peer in sorted(peers.items()))
 
 
 def collect(folder):
@@ -98,6 +147,7 @@ def labels(data, machine, finished, runs):
             words.append(text)
     if any('MODELLED' in found for found in modes):
         words.append('figures of miodb MODELLED')
+    words += [peer_label(name, peer) for name, peer in sorted(machine.get('peers', {}).items())]
     return words
 
 
@@ -115,6 +165,11 @@ def warnings(data, machine, finished, runs):
     if short:
         found.append('runs of less than a second, which say little: %s; a larger --scale makes longer ones' % ', '.join(
             '%s (%.2g s)' % pair for pair in sorted(short.items())))
+    for name, peer in sorted(machine.get('peers', {}).items()):
+        if peer['build'] != 'release':
+            found.append('%s is no release build: %s; ratios to it say little. test_sh/peers.sh brings one' % (name, peer['build']))
+        if 'wrong' in peer:
+            found.append('%s answers wrong, so its figures are of other work: %s' % (name, peer['wrong']))
     busy = machine.get('busy_cpus_before', 0)
     if busy > 0.25:
         found.append('the machine was loaded before the first run: other programs kept %.1f of %s CPUs busy' % (
@@ -401,14 +456,14 @@ def write_report(folder, options, panels, machine, engines, complaints, notes):
             body += '<p>%s</p>\n%s' % (html.escape(note), html_table(heading, rows))
     body += '<h2>Durability</h2>\n<ul>\n'
     for engine in engines:
-        line = DURABILITY.get(engine, 'not stated')
+        line = DURABILITY.get(engine.partition('-')[0], 'not stated')
         if '%s' in line:
             line %= ', '.join(machine['persist_modes']) or 'unknown'
         body += '<li>%s: %s</li>\n' % (engine, line)
         text += 'Durability, %s: %s\n' % (engine, line)
     body += '</ul>\n<p>Unless a run says otherwise in its command.</p>\n<h2>Machine</h2>\n<pre>%s</pre>\n' % html.escape(
         json.dumps(machine, indent=2))
-    body += '<p>All figures: <a href="data.csv">data.csv</a>. Runs and commands: <a href="plan.csv">plan.csv</a>, ' \
+    body += '<p>All figures: <a href="data.csv">data.csv</a>. Peers: <a href="peers.csv">peers.csv</a>. Runs and commands: <a href="plan.csv">plan.csv</a>, ' \
             '<a href="raw/">raw output</a>. Plot: <a href="plot.gp">plot.gp</a>.</p>\n'
     with open(os.path.join(folder, 'table.txt'), 'w', encoding='utf-8') as file:
         file.write(text)
@@ -445,6 +500,8 @@ def main():
     with open(os.path.join(folder, 'machine.json'), encoding='utf-8') as file:
         machine = json.load(file)
     machine['persist_modes'] = sorted(modes)
+    machine['peers'] = collect_peers(folder)
+    write_peers(folder, machine['peers'])
     with open(os.path.join(folder, 'machine.json'), 'w', encoding='utf-8') as file:
         json.dump(machine, file, indent=2)
     with open(os.path.join(folder, 'panels.csv'), newline='', encoding='utf-8') as file:

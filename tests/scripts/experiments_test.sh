@@ -115,6 +115,29 @@ expect "with the memtables of before" grep -q -- "--engine=rocksdb --seed=2 --wr
 expect "the plan is the same" test "$before" = "$(head -n 1 "$results/plan.csv")"
 expect "the report is of all runs" test -z "$(grep PARTIAL "$results/report.html" "$results/table.txt")"
 
+# Presets and named libraries are engines of their own; a peer's header tells of its library.
+rm "$scratch/bin/calls"
+touch "$scratch/lib.so"
+run "$folder/table1_costs.sh" "${common[@]}" --rounds 2 --engines "miodb,rocksdb-plain,fork=leveldb@$scratch/lib.so"
+expect_status 0
+results=$(newest table1_costs)
+expect "a preset is a flag" test "$(grep -c -- '--engine=rocksdb .*--preset=plain' "$scratch/bin/calls")" = 2
+expect "and so is a library" test "$(grep -c -- "--engine=leveldb .*--library=$scratch/lib.so" "$scratch/bin/calls")" = 2
+expect "the first round asks" test "$(grep -c -- '--questions=0' "$scratch/bin/calls")" = 2
+expect "peers print apart" test "$(grep -c -- '--engine_output=' "$scratch/bin/calls")" = 4
+expect "figures have their names" grep -q '^000,fork,2,' "$results/data.csv"
+sed -i "2i Library:    $scratch/lib.so\nWARNING: x is no release build: assertions (20 calls)\nWARNING: LevelDB answers wrong, deletes: found\n-----" \
+  "$results/raw/000-fork-1.out"
+run "$folder/table1_costs.sh" --resume "$results"
+expect_status 0
+expect_part "fork of unknown version, NO RELEASE BUILD, ANSWERS WRONG"
+expect "the peer's library is recorded" \
+  grep -q "^fork,,assertions (20 calls),,,deletes: found,$scratch/lib.so,e3b0c44298fc1c14" "$results/peers.csv"
+expect "and the machine knows it" grep -q '"sha256": "e3b0c44298fc1c14' "$results/machine.json"
+run "$folder/table1_costs.sh" "${common[@]}" --engines "fork=leveldb@$scratch/absent.so"
+expect_status 1
+expect_error_part "--engines: no file $scratch/absent.so"
+
 # An interruption leaves a report of what is finished.
 touch "$scratch/bin/interrupt"
 run "$folder/fig9_levels.sh" "${common[@]}" --engines miodb,rocksdb --levels 2,3 --rounds 1
