@@ -13,7 +13,7 @@
 #   --db=FOLDER     databases are made in fresh folders below it and removed; default: /dev/shm, where persistent memory
 #                   is emulated
 #   --build-only    build what the experiments run, and stop
-#   --bin=FOLDER    use the programs of this build folder and build nothing
+#   --bin=FOLDER    use the programs of this build folder and build nothing; its folder peers/ is used as it is
 #   --help          this text
 #
 # Leaves report.html, report.json, and what every program printed (raw/). docs/claims.md has the claims,
@@ -73,6 +73,10 @@ if [[ -z $bin ]]; then
   configure build -DCMAKE_BUILD_TYPE=Release -DMIODB_BUILD_TESTS=ON -DMIODB_SANITIZE= -DMIODB_WERROR=OFF
   if [[ $tier != tires ]]; then targets+=(companion_cost reader_cost ycsbc mutant_tests tests.db.offline.corruption_test); fi
   build build "$(nproc)" "${targets[@]}"
+  # Without release builds of the peers their claims are not judged; what is missing is said.
+  if [[ ! -e $bin/peers/librocksdb.so || ! -e $bin/peers/libleveldb.so ]]; then
+    "$MIODB_ROOT/test_sh/peers.sh" --bin "$bin" || true
+  fi
 fi
 if [[ $action == build ]]; then exit 0; fi
 [[ -d $bin ]] || die "--bin: no folder $bin"
