@@ -61,8 +61,8 @@ class RegionSet {
     return ref >= m.base + kPoolHeaderSize && ref <= m.end() && size <= m.end() - ref;
   }
 
-  // The end of the file whose readable part has ref; 0: none has it. Every read of a record comes here, and nearly always
-  // the record is in the first file.
+  // The end of the file whose readable part has ref; 0: none has it. Every read of a record comes here, and nearly
+  // always the record is in the first file.
   PmRef EndOf(PmRef ref) const {
     const PmRef first_end = members_[0].end();
     if (ref < first_end) return ref >= kPoolHeaderSize ? first_end : 0;
