@@ -198,8 +198,10 @@ bool HoldsHidden(const PickerInput& input, const Run& repository) {
   const Version& version = *input.version;
   if (version.ranges != nullptr) {
     const VersionFilter none({});
+    // A deletion above the reach, which only a manifest with forged numbers has, would make a table due again as soon
+    // as it was written.
     for (const TableRef& table : repository.tables) {
-      if (MayDropRanges(*version.ranges, none, *table)) return true;
+      if (table->ranges_applied() < input.ranges_reach && MayDropRanges(*version.ranges, none, *table)) return true;
     }
   }
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;

@@ -50,15 +50,16 @@ struct PickerInput {
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; tables of the repository in jobs that take only some
   bool repository_shared = false;                   // it is busy, but only with such jobs
   bool jobs_running = false;
-  bool settle = false;              // everything into the repository: the owner's wish, or the scheduler's own
-  uint64_t settle_date_micros = 0;  // what had expired then is to be gone
-  uint64_t date_micros = 0;         // what has expired by now; 0: nothing
-  bool snapshots = false;           // there are some, whose versions merges keep
-  bool drops_blocked = false;       // what has expired stays where it is
-  bool merges_blocked = false;      // garbage collection only
-  bool collection_blocked = false;  // merges only
-  bool marked = true;               // some extents may be marked for evacuation
-  uint64_t quiet_bytes = 0;         // of the pool, that a quiet merge may take for its index
+  bool settle = false;                   // everything into the repository: the owner's wish, or the scheduler's own
+  uint64_t settle_date_micros = 0;       // what had expired then is to be gone
+  uint64_t date_micros = 0;              // what has expired by now; 0: nothing
+  uint64_t ranges_reach = kMaxSequence;  // MergeRequest::ranges_applied of a merge that begins now
+  bool snapshots = false;                // there are some, whose versions merges keep
+  bool drops_blocked = false;            // what has expired stays where it is
+  bool merges_blocked = false;           // garbage collection only
+  bool collection_blocked = false;       // merges only
+  bool marked = true;                    // some extents may be marked for evacuation
+  uint64_t quiet_bytes = 0;              // of the pool, that a quiet merge may take for its index
   bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
 };
 

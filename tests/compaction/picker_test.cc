@@ -263,6 +263,29 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   EXPECT_FALSE(PickMerge(input).has_value()) << "nobody has marked anything, so no table is looked at";
 }
 
+TEST(PickerSettleTest, ADeletionThatNoMergeReachesIsNoReasonToSettleAgain) {
+  TestPool pool;
+  TableMaker maker(&pool, BytewiseComparator());
+  auto run = std::make_shared<miodb::Run>();
+  run->id = 7;
+  run->tables.push_back(
+      maker.Make(SortedVersions(maker.order(), {{"b", 1, kTypeValue, "v"}, {"c", 9, kTypeValue, "v"}})));
+  auto version = std::make_shared<Version>(*MakeVersion({{}, {}}));
+  version->levels.back() = {run};
+  version->ranges = RangeSet::Make(maker.order(), {{"a", "d", 5}}, nullptr);
+  const std::set<uint64_t> no_runs;
+  const std::set<int> no_levels;
+  PickerInput input;
+  input.version = version;
+  input.busy_runs = &no_runs;
+  input.busy_levels = &no_levels;
+  input.settle = true;
+  ASSERT_TRUE(PickMerge(input).has_value());
+  EXPECT_EQ(MergeKind::kSettle, PickMerge(input)->kind);
+  input.ranges_reach = run->tables[0]->ranges_applied();
+  EXPECT_FALSE(PickMerge(input).has_value()) << "a merge would write the same table anew, for ever";
+}
+
 class EvacuationModel {
  public:
   explicit EvacuationModel(uint64_t seed) : random_(seed) {

@@ -34,6 +34,7 @@ PickerInput Merger::MakePickerInput() const {
   input.level_trigger = db_.options.level_trigger;
   input.snapshots = !tree_->snapshots.empty();
   input.date_micros = db_.WallMicros();
+  input.ranges_reach = tree_->versions->manifest().flushed_sequence;
   // A tier has its own ways to make room, which a merge of everything would hold up.
   input.settle = db_.ssd == nullptr && WantsBufferMerged(space_->Figures());
   input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
