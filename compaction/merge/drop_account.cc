@@ -40,7 +40,9 @@ Status DropAccount::Drop(const PMTable& table, IndexWord word) {
   const Extent* const extent = Find(word.ref());
   if (extent == nullptr || word.size() == 0) return OutsideOfPayload(table, word);
   if (MIODB_MUTATED(kDropUncounted)) return Status::OK();
-  pending_[extent] += MIODB_MUTATED(kDropCountedTwice) ? 2 * word.size() : word.size();
+  uint64_t& bytes = pending_[extent];
+  if (bytes + word.size() > 2 * extent->size()) return OutsideOfPayload(table, word);  // sizes of damaged words
+  bytes += MIODB_MUTATED(kDropCountedTwice) ? 2 * word.size() : word.size();
   return Status::OK();
 }
 

@@ -222,9 +222,10 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables,
   s = sink.Finish(tables);
   CHECK(!s.ok() || Run({0, *tables}).entries() == kept);
   CHECK_LE(kept, tree.count());
+  if (!s.ok()) return s;
   *payload = places.Made();
   CHECK_EQ(payload->empty(), tables->empty());
-  return s.ok() ? pool->persist().Fence(Purpose::kFlush) : s;
+  return pool->persist().Fence(Purpose::kFlush);
 }
 
 }  // namespace miodb

@@ -60,8 +60,8 @@ void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* wor
   if (to == nullptr) return;
   request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
   if (evacuated) evacuated_ += size;
-  *word = word->WithRef(extent_->offset() + static_cast<PmRef>(to - extent_->data()));
-  DCHECK_LE(size, word->size());
+  // The size is the record's: that of a damaged word may be larger than the extent.
+  *word = IndexWord(extent_->offset() + static_cast<PmRef>(to - extent_->data()), word->type(), size);
   live_ += word->size();
   CHECK(extent_->Contains(word->ref()));
 }

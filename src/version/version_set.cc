@@ -137,6 +137,7 @@ Status VersionSet::Prepare(const VersionEdit& edit, const Additions& added, Next
 }
 
 // Extents that the edit leaves empty go from the version. Their space is free after the last pinned version with them.
+// The extents of a flush may be those of an edit before that found no space.
 void VersionSet::PreparePayload(const VersionEdit& edit, const PayloadChange& change, VersionBuilder* builder) const {
   for (const PayloadDrop& drop : edit.dropped) {
     if (manifest_.state().payload.at(drop.offset).live_bytes == drop.bytes) builder->RemovePayload(drop.offset);
@@ -144,7 +145,7 @@ void VersionSet::PreparePayload(const VersionEdit& edit, const PayloadChange& ch
   uint64_t first_table = next_id_;
   for (const TablePlace& place : edit.tables) first_table = std::min(first_table, place.number);
   for (const MadePayload& made : change.made) {
-    CHECK(made.extent->first_table == 0 && first_table > 0);
+    CHECK(made.extent->first_table <= first_table && first_table > 0);
     made.extent->first_table = first_table;
     builder->AddPayload(made.extent);
   }

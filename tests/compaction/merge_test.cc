@@ -282,6 +282,27 @@ TEST(MergeTest, EntriesThatDoNotFitTheirRecordsAreDamageOrHarmless) {
   EXPECT_GT(damaged, 0);
 }
 
+// A copy is accounted by the bytes that were copied, or its extent would have more live bytes than there can be.
+TEST(MergeTest, ACopyHasTheSizeOfItsRecord) {
+  MergeShape shape;
+  shape.tombstones = false;
+  MergeWorld world(shape, 1);
+  MergeRequest request = world.Request();
+  request.rewrite_all = true;
+  request.copies = true;
+  request.settle_limit = UINT64_MAX;
+  const TableRef table = world.InputTables()[0];
+  auto* const leaf = reinterpret_cast<LeafNode*>(table->index()->data() + sizeof(TableHeader));
+  for (int i = 0; i < table->LeafEntries(0); i++) {
+    leaf->word[i] = IndexWord(IndexWord(leaf->word[i]).ref(), kTypeValue, 1 << 16).bits();
+  }
+  SealFirst(leaf);
+  MergeResult result;
+  const Status s = MergeRuns(request, &result);
+  EXPECT_TRUE(s.ok() || s.IsCorruption()) << s.ToString();
+  for (const MadePayload& made : result.payload.made) EXPECT_LE(made.live_bytes, made.extent->payload_bytes());
+}
+
 TEST(MergeTest, AnEntryThatExpiresInATableThatSaysNothingOfItIsDamage) {
   MergeWorld world(MergeShape(), 1);
   MergeRequest request = world.Request();

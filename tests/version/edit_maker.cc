@@ -139,7 +139,7 @@ PayloadPlace EditMaker::AnyPayload(bool small) {
   place.offset = (Number(small) & (IndexWord::kMaxRef >> 1)) / kExtentUnit * kExtentUnit;
   place.size = RoundToUnit(1 + (Number(small) & (IndexWord::kMaxRef >> 1)));
   place.kind = random_.OneIn(2) ? ExtentKind::kLog : ExtentKind::kSettled;
-  place.payload_bytes = random_.Uniform(place.size + 1);
+  place.payload_bytes = 1 + random_.Uniform(place.size);
   place.live_bytes = 1 + random_.Uniform(PayloadPlace::MostLiveBytes(place.size));
   return place;
 }
@@ -251,7 +251,7 @@ void EditMaker::NextPayload(VersionEdit* edit) {
     PayloadPlace place = AnyPayload(false);
     place.offset = ++payload_extents_ * kExtentUnit;
     place.size = kExtentUnit;
-    place.payload_bytes = random_.Uniform(place.size);
+    place.payload_bytes = 1 + random_.Uniform(place.size);
     place.live_bytes = 1 + random_.Uniform(place.size);
     state_.payload[place.offset] = place;
     totals.bytes += place.payload_bytes;

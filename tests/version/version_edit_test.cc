@@ -312,6 +312,7 @@ TEST(VersionEditTest, PayloadThatCannotBeIsRefused) {
   EXPECT_FALSE(DecodeAlone(payload(UINT64_MAX, 1, 2, 1, 1), &edit));
   EXPECT_FALSE(DecodeAlone(payload(1, 0, 2, 0, 1), &edit)) << "no bytes";
   EXPECT_FALSE(DecodeAlone(payload(1, UINT64_MAX, 2, 1, 1), &edit));
+  EXPECT_FALSE(DecodeAlone(payload(1, 1, 2, 0, 1), &edit)) << "a log chunk that nothing was flushed from";
   EXPECT_FALSE(DecodeAlone(payload(1, 1, 1, 1, 1), &edit)) << "an index";
   EXPECT_FALSE(DecodeAlone(payload(1, 1, 256 + 2, 1, 1), &edit)) << "no kind at all";
   EXPECT_FALSE(DecodeAlone(payload(1, 1, 2, kExtentUnit + 1, 1), &edit)) << "more than its bytes";
@@ -319,6 +320,25 @@ TEST(VersionEditTest, PayloadThatCannotBeIsRefused) {
   EXPECT_FALSE(DecodeAlone(payload(1, 1, 2, 1, 2 * kExtentUnit + 1), &edit));
   EXPECT_TRUE(DecodeAlone(std::string("\x1a\1\1"), &edit));
   EXPECT_FALSE(DecodeAlone(std::string("\x1a\1\0", 3), &edit)) << "a drop of nothing";
+}
+
+// Places that overlap are found only when their space is claimed, so their sums are bounded before.
+TEST(ManifestStateTest, PayloadOfMoreThanAllReferencesIsRefused) {
+  constexpr uint64_t kMost = IndexWord::kMaxRef / kExtentUnit * kExtentUnit;
+  ManifestState state;
+  Status s;
+  uint64_t extents = 0;
+  while (s.ok() && extents < (1 << 16) + 8) {
+    VersionEdit edit;
+    edit.payload = {{++extents * kExtentUnit, kMost, ExtentKind::kLog, kMost, PayloadPlace::MostLiveBytes(kMost)}};
+    s = state.Apply(edit);
+  }
+  EXPECT_STATUS(Corruption, s);
+  EXPECT_EQ(2u, extents);
+  VersionEdit drop;
+  drop.dropped = {{kExtentUnit, PayloadPlace::MostLiveBytes(kMost)}};
+  ASSERT_OK(state.Apply(drop));
+  EXPECT_TRUE(state.payload.empty());
 }
 
 TEST(ManifestStateTest, PayloadGoesWithItsLastByte) {

@@ -290,6 +290,30 @@ TEST_F(VersionSetTest, ATableThatNobodyNeedsAnyMoreLosesItsMagicNumber) {
   EXPECT_EQ(0u, magic());
 }
 
+// As a flush whose edit found no space does: its log chunks are the same.
+TEST_F(VersionSetTest, PayloadOfAnEditWithoutSpaceMayComeAgain) {
+  Create(3);
+  const uint64_t run = versions_->NewId();
+  const std::vector<TableRef> tables = MakeTables(1);
+  Additions added;
+  added.tables = tables;
+  added.payload.made = std::exchange(made_, {});
+  VersionEdit edit;
+  edit.tables.push_back(Place(tables[0], 0, run));
+  VersionEdit large = edit;
+  large.has_comparator = true;
+  large.comparator = std::string(100000, 'c');
+  {
+    std::vector<ExtentRef> taken(1);
+    while (pool_->Allocate(kExtentUnit, ExtentKind::kLog, &taken.back()).ok()) taken.emplace_back();
+    EXPECT_STATUS(NoSpace, versions_->Apply(std::move(large), added));
+  }
+  EXPECT_FALSE(versions_->in_doubt());
+  EXPECT_OK(versions_->Apply(std::move(edit), added));
+  added = Additions();
+  CheckAccounts();
+}
+
 TEST_F(VersionSetTest, ATableThatIsStillThereKeepsItsMagicNumber) {
   Create(3);
   const uint64_t run = Install(0, 1);

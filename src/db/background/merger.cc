@@ -45,8 +45,9 @@ PickerInput Merger::MakePickerInput() const {
 // The same question as Step asks, so that nobody waits for work that no thread would begin.
 bool Merger::HasWork() const {
   const MarkState marks = scheduler_->marks().state();
-  return control_->error().ok() && (ranges_.IsDue() || marks == MarkState::kPicked || marks == MarkState::kSearching ||
-                                    scheduler_->NextMerge(MakePickerInput()).has_value());
+  return control_->error().ok() &&
+         (ranges_.applying() || ranges_.IsDue() || marks == MarkState::kPicked || marks == MarkState::kSearching ||
+          scheduler_->NextMerge(MakePickerInput()).has_value());
 }
 
 // Looks for garbage, and whether anything is at work or due that may free space.
@@ -74,10 +75,11 @@ void Merger::MarkGarbage() {
   });
   if (!scheduler_->BeginMarks(marked > 0)) return;
   const std::vector<ExtentUse> picked = PickEvacuation(extents, *request);
-  // The tables of the same marks are known.
-  const bool same = picked.size() == marked && std::all_of(picked.begin(), picked.end(), [](const ExtentUse& use) {
-                      return use.extent->evacuate.load(std::memory_order_relaxed);
-                    });
+  // The tables of the same marks are known, unless a merge ran while they were looked for.
+  const bool same =
+      found_all_ && picked.size() == marked && std::all_of(picked.begin(), picked.end(), [](const ExtentUse& use) {
+        return use.extent->evacuate.load(std::memory_order_relaxed);
+      });
   for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
   uint64_t to_copy = 0;  // by a collection of all of them, which log chunks leave it while it runs
   for (const ExtentUse& use : picked) {
@@ -88,8 +90,7 @@ void Merger::MarkGarbage() {
   scheduler_->marks().On(picked.empty() ? MarkEvent::kNone : same ? MarkEvent::kSame : MarkEvent::kPick);
 }
 
-// Merges that end meanwhile note with their tables what they have met themselves (TableSink). A table of a merge that
-// was behind an entry when its extent was marked is found by the next search.
+// Merges that end meanwhile may make tables that this search does not see: the next marks have these looked for.
 void Merger::FindMarked(VersionRef version) {
   const CpuCensus::Work work(census_);
   const Status s = db_.WithMemory([&] {
@@ -100,6 +101,8 @@ void Merger::FindMarked(VersionRef version) {
   version.reset();
   DbLock lock(control_);
   scheduler_->marks().On(MarkEvent::kFound);
+  // A merge that began without marked inputs does not see which of its records lie in marked extents.
+  found_all_ = scheduler_->marks_are_fresh() && scheduler_->running() == 0;
   control_->Progressed();
 }
 

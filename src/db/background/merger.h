@@ -94,6 +94,7 @@ class Merger {
   Flusher* const flusher_;
   CpuCensus* const census_;
   RangeTrim ranges_;
+  bool found_all_ GUARDED_BY(db_mutex) = false;  // the last search has found all tables of the marks
 };
 
 }  // namespace miodb

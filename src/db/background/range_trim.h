@@ -29,6 +29,9 @@ class RangeTrim {
   // Whether something has changed since the last look. Without ranges never.
   bool IsDue() const REQUIRES(db_mutex);
 
+  // What a look has found is being done.
+  bool applying() const REQUIRES(db_mutex) { return applying_; }
+
   // Looks, and does what there is to do. True: there was something.
   bool Trim() REQUIRES(db_mutex);
 

@@ -77,6 +77,12 @@ Status PreparePayload(const ManifestState& state, const VersionEdit& edit, Manif
       return Status::Corruption("manifest has an extent twice", "offset " + std::to_string(place.offset));
     }
     DCHECK(place.Sound());
+    // Whether extents overlap is found out when their space is claimed. Until then this alone keeps the sums in bounds.
+    if (totals.bytes + place.payload_bytes > IndexWord::kMaxRef ||
+        totals.live_bytes + place.live_bytes > PayloadPlace::MostLiveBytes(IndexWord::kMaxRef)) {
+      return Status::Corruption("manifest has more payload than a pool can have",
+                                "extent at offset " + std::to_string(place.offset));
+    }
     totals.bytes += place.payload_bytes;
     totals.live_bytes += place.live_bytes;
   }

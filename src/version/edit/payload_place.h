@@ -16,13 +16,13 @@ struct PayloadPlace {
   uint64_t payload_bytes = 0;  // written for records (Extent::payload_bytes)
   uint64_t live_bytes = 0;     // of the records that tables refer to, by IndexWord::size
 
-  // Sizes in words are rounded up, by far less than this. So no sum of live bytes overflows.
+  // Sizes in words are rounded up, by far less than this.
   static uint64_t MostLiveBytes(uint64_t size) { return 2 * size; }
 
-  // Whether the figures fit each other.
+  // Whether the figures fit each other. A log chunk that is not payload has no payload bytes.
   bool Sound() const {
     return (kind == ExtentKind::kLog || kind == ExtentKind::kSettled) && size > 0 && offset % kExtentUnit == 0 &&
-           size % kExtentUnit == 0 && offset <= IndexWord::kMaxRef && size <= IndexWord::kMaxRef &&
+           size % kExtentUnit == 0 && offset <= IndexWord::kMaxRef && size <= IndexWord::kMaxRef && payload_bytes > 0 &&
            payload_bytes <= size && live_bytes > 0 && live_bytes <= MostLiveBytes(size);
   }
 };
