@@ -20,17 +20,17 @@ struct ReadSources {
   ReadStates states;
   SnapshotList snapshots;
 
-  // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
-  // readers.
-  std::atomic<uint64_t> last_sequence{0};
-
   // Set in a reader (reader_db.h) and called before a read begins, so that the read does not see an old state. null:
   // nothing is to be done.
   std::function<Status()> before_read;
   Status BeforeRead() const { return before_read == nullptr ? Status::OK() : before_read(); }
 
+  // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
+  // readers. On a line of its own, because each put writes it, and a get that need not look at it reads what is above.
+  alignas(64) std::atomic<uint64_t> last_sequence{0};
+
   // The newest write that was dropped unread since the open; 0: none was. Acquire by readers that have pinned a state.
-  std::atomic<uint64_t> gone_unread{0};
+  alignas(64) std::atomic<uint64_t> gone_unread{0};
 };
 
 }  // namespace miodb
