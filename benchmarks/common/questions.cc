@@ -11,6 +11,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -20,7 +21,7 @@ namespace miodb::bench {
 namespace {
 
 constexpr int kKeys = 100;
-constexpr const char* kNotAsked = "not asked";  // the engine has no call
+constexpr const char* kNotAsked = "not asked";  // the engine has no call, or the process has threads
 
 std::string Key(int i) {
   std::string digits = std::to_string(i);
@@ -255,6 +256,13 @@ std::vector<Questioned> Questions(const EngineConfig& config) {
   return questions;
 }
 
+// A child has the thread alone that makes it. Locks of others stay held in it, and nobody does their work.
+bool HasOtherThreads() {
+  std::error_code ignored;
+  const std::filesystem::directory_iterator threads("/proc/self/task", ignored);
+  return std::distance(begin(threads), end(threads)) > 1;
+}
+
 }  // namespace
 
 std::vector<Answer> AskEngine(const EngineConfig& config, const Engine& engine, int seconds) {
@@ -270,7 +278,12 @@ std::vector<Answer> AskEngine(const EngineConfig& config, const Engine& engine, 
   asked.num_column_families = 1;
   const std::filesystem::path parent = std::filesystem::path(absolute(config.db)).parent_path();
   std::vector<Answer> answers;
+  const bool alone = !HasOtherThreads();
   for (const Questioned& question : Questions(config)) {
+    if (!alone) {
+      answers.push_back({question.name, kNotAsked});
+      continue;
+    }
     std::string folder = parent / "miodb_questions_XXXXXX";
     Answer answer = {question.name, ""};
     if (mkdtemp(folder.data()) == nullptr) answer.problem = "cannot be asked: no folder in " + parent.string();

@@ -26,7 +26,8 @@ struct Answer {
 
 constexpr int kAnswerSeconds = 60;
 
-// Asks the engine that the configuration names. A question that the engine has no call for is answered so.
+// Asks the engine that the configuration names. A question that the engine has no call for is answered so, and so is
+// each in a process that has threads already: a child would lack them.
 std::vector<Answer> AskEngine(const EngineConfig& config, const Engine& engine, int seconds = kAnswerSeconds);
 
 // Lines for a report: which answers are right, and a warning for each that is not.
