@@ -60,6 +60,13 @@ inline std::vector<uint64_t> Numbers(const std::vector<TableRef>& tables) {
   return numbers;
 }
 
+// Entries of all these tables.
+inline uint64_t EntriesOf(const std::vector<TableRef>& tables) {
+  uint64_t entries = 0;
+  for (const TableRef& table : tables) entries += table->entries();
+  return entries;
+}
+
 struct Run {
   uint64_t id = 0;  // of two runs of one level the higher id is newer
   TableList tables;

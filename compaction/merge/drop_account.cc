@@ -76,14 +76,12 @@ std::vector<PayloadDrop> DropAccount::Take() {
   return result;
 }
 
-Status DropTables(const ExtentList& payload, const std::vector<std::shared_ptr<const PMTable>>& tables,
-                  std::vector<PayloadDrop>* dropped) {
+Status DropTables(const ExtentList& payload, const std::vector<TableRef>& tables, std::vector<PayloadDrop>* dropped) {
   CHECK(dropped != nullptr);
-  uint64_t entries = 0;
-  for (const auto& table : tables) entries += table->entries();
+  const uint64_t entries = EntriesOf(tables);
   CHECK_GE(entries, tables.size());
   DropAccount account(payload, entries);
-  for (const auto& table : tables) {
+  for (const TableRef& table : tables) {
     Status s = account.DropAll(*table);
     if (!s.ok()) return s;
   }

@@ -10,12 +10,11 @@
 #define MIODB_COMPACTION_MERGE_DROP_ACCOUNT_H_
 
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "pmtable/payload_bounds.h"
-#include "pmtable/pmtable.h"
+#include "pmtable/run.h"
 #include "src/nvm/pool/extent_list.h"
 #include "src/util/check/check.h"
 
@@ -62,8 +61,7 @@ class DropAccount {
 };
 
 // The account of a job that drops these tables as a whole.
-Status DropTables(const ExtentList& payload, const std::vector<std::shared_ptr<const PMTable>>& tables,
-                  std::vector<PayloadDrop>* dropped);
+Status DropTables(const ExtentList& payload, const std::vector<TableRef>& tables, std::vector<PayloadDrop>* dropped);
 
 }  // namespace miodb
 

@@ -220,7 +220,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables,
   if (!s.ok()) return s;
   const uint64_t kept = writer.kept();
   s = sink.Finish(tables);
-  CHECK(!s.ok() || Run({0, *tables}).entries() == kept);
+  CHECK(!s.ok() || EntriesOf(*tables) == kept);
   CHECK_LE(kept, tree.count());
   if (!s.ok()) return s;
   *payload = places.Made();

@@ -112,7 +112,7 @@ class ClusterMerge {
     options.max_sequence = 0;
     options.ranges_applied = request.ranges != nullptr ? request.ranges_applied : 0;
     options.new_table_number = request.new_table_number;
-    // What indexes take is space that copies no longer have to leave.
+    // Copies no longer have to leave the space that indexes have taken.
     options.index_taken = [copier](int64_t bytes) { copier->CountIndex(bytes); };
     CHECK(!cluster.inputs.empty());
     uint64_t payload_bytes = 0;
@@ -173,7 +173,7 @@ class ClusterMerge {
     Status s = output_->NewKey();
     if (s.ok()) s = sink_->Finish(&tables);
     if (!s.ok()) return s;
-    CHECK_EQ(miodb::Run({0, tables}).entries(), entries_ - (result_->entries_dropped - dropped));
+    CHECK_EQ(EntriesOf(tables), entries_ - (result_->entries_dropped - dropped));
     if (!LieInside(request_.order, cluster_, tables)) return OutOfOrder(tables.front()->number());
     result_->added.insert(result_->added.end(), tables.begin(), tables.end());
     return s;
@@ -375,7 +375,7 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   CHECK(result->moved.empty() && result->removed.empty() && result->added.empty());
   CHECK(result->payload.empty());
   uint64_t entries = 0;
-  for (const std::vector<TableRef>& tables : request.inputs) entries += Run({0, tables}).entries();
+  for (const std::vector<TableRef>& tables : request.inputs) entries += EntriesOf(tables);
   DropAccount account(*request.payload, entries);
   RecordCopier copier(request);
   for (const Cluster& cluster : FindClusters(request)) {

@@ -103,9 +103,7 @@ Status TableSink::Finish(std::vector<TableRef>* tables) {
   Status s;
   if (builder_ != nullptr) s = FinishTable();
   if (!s.ok()) return s;
-  uint64_t entries = 0;
-  for (const TableRef& table : tables_) entries += table->entries();
-  CHECK_EQ(entries, taken_);
+  CHECK_EQ(EntriesOf(tables_), taken_);
   CHECK_LE(taken_, options_.max_entries);
   *tables = std::move(tables_);
   return s;

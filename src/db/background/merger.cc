@@ -130,11 +130,11 @@ bool Merger::Step() {
         return false;
       }
       hold = scheduler_->BeginMerge(*job);
-    }
-    // Writers are told at once, because what is kept for the copies is theirs no more.
-    if (job.has_value() && hold.kind == MergeKind::kCollect) {
-      space_->copy_room()->Begin(CopiesLeave(hold));
-      control_->Changed();
+      // Writers are told at once, because what is kept for the copies is theirs no more.
+      if (hold.kind == MergeKind::kCollect) {
+        space_->copy_room()->Begin(CopiesLeave(hold));
+        control_->Changed();
+      }
     }
     control_->Wake(BackgroundStep::kMerge);  // there may be a job for another thread
   }
@@ -310,7 +310,7 @@ Status Merger::DropTables(const MergeJob& job, MergeResult* result) {
     version = tree_->versions->current();
   }
   result->removed = job.collect;
-  for (const TableRef& table : job.collect) result->entries_dropped += table->entries();
+  result->entries_dropped = EntriesOf(job.collect);
   result->entries_read = 0;
   return miodb::DropTables(version->payload, job.collect, &result->payload.dropped);
 }
