@@ -7,10 +7,10 @@
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 
-// Verification: the header and the inner levels have checksums that an open compares; a leaf and a
-// record have theirs compared only in reads that verify, and in merges. Everything that becomes a size, a count or a
-// reference is checked in any case (SaneNode, RegionSet::EndOf, ParseRecord). So damage may give a wrong answer to a
-// read that did not ask for verification, and never leads outside of the pool.
+// Verification: the header and the inner levels have checksums that an open compares; a leaf and a record have theirs
+// compared only in reads that verify, and in merges. Everything that becomes a size, a count or a reference is checked
+// in any case (SaneNode, RegionSet::EndOf, ParseRecord). So damage may give a wrong answer to a read that did not ask
+// for verification, and never leads outside of the pool.
 
 namespace miodb {
 

@@ -167,6 +167,7 @@ class PMTable {
   std::vector<uint64_t> level_start_;  // where level i + 1 starts in inner_
   std::string smallest_;
   std::string largest_;
+
   // Set once; the release store publishes the filter's bits to readers' acquire loads. Owned.
   mutable std::atomic<BloomFilter*> filter_{nullptr};
 };

@@ -157,7 +157,7 @@ std::string BatchesTwice(const EngineConfig& config) {
   return store.problem();
 }
 
-// What a process leaves in the store, and what the next one has to find there.
+// Writes that a process leaves in the store. Find looks for them in the next process.
 std::string Leave(const EngineConfig& config, bool closes) {
   Asked store(config);
   if (!store.problem().empty()) return store.problem();

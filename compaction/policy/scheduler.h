@@ -251,7 +251,7 @@ class Scheduler {
   std::optional<MarkRequest> WantsMarks(const SpaceFigures& figures, uint64_t now_micros) const;
 
   // The marks of these figures were looked at, and may be changed if the result says so: merges that run copy by those
-  // that there are. marked: there are some. marks() is told what has become of them.
+  // that there are. marked: some extents are. The caller tells marks() the outcome.
   bool BeginMarks(bool marked);
   Marks& marks() { return marks_; }
 

@@ -47,7 +47,7 @@ class StateOpener {
   const TableMap& tables() const { return tables_; }
   const FileMap& files() const { return files_; }
 
-  // What has records: the payload, but for PayloadKeeper::kPin, and log chunks.
+  // Extents with records: the payload, but for PayloadKeeper::kPin, and log chunks.
   const ExtentMap& records() const { return records_; }
 
   // No id of all that was opened is larger.

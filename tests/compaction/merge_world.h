@@ -41,7 +41,7 @@ class MergeWorld {
   // A request to merge all inputs; change it as wanted. Valid while this lives.
   MergeRequest Request();
 
-  // Of all tables, and of those of a result.
+  // The payload of all tables, and with that of a result.
   const ExtentList& payload() const { return payload_; }
   static ExtentList PayloadAfter(const ExtentList& before, const MergeResult& result) {
     ExtentList after = before;

@@ -21,7 +21,7 @@ constexpr int kMajor = 3, kMinor = 2;
 constexpr int kMissing = -31803, kConflict = -31800;
 constexpr const char* kTable = "table:data";
 
-// Of MongoDB: how often a checkpoint lets go of the log. Sessions: two for each thread.
+// Checkpoints let go of the log as often as MongoDB's do. Each thread needs two sessions.
 constexpr const char* kSettings = "log=(enabled=true),checkpoint=(wait=60,log_size=2GB),session_max=8192";
 
 struct Item {

@@ -69,8 +69,8 @@ Status RangeTrim::Drop(std::vector<TableRef> hidden, VersionEdit edit) {
   return s;
 }
 
-// No job may begin with a table that is about to go, while the mutex is let go of. Changes that others
-// make meanwhile are looked at by the next look.
+// No job may begin with a table that is about to go, while the mutex is let go of. Changes that others make meanwhile
+// are looked at by the next look.
 bool RangeTrim::Trim() {
   VersionEdit edit;
   std::vector<TableRef> hidden;

@@ -29,7 +29,7 @@ class RangeTrim {
   // Whether something has changed since the last look. Without ranges never.
   bool IsDue() const REQUIRES(db_mutex);
 
-  // What a look has found is being done.
+  // Whether the findings of a look are being carried out.
   bool applying() const REQUIRES(db_mutex) { return applying_; }
 
   // Looks, and does what there is to do. True: there was something.

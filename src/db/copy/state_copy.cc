@@ -23,7 +23,7 @@ Status CheckCopyable(const DbContext& db, const char* call) {
                               "the pool is anonymous and has an SSD tier: close the database and copy its directories");
 }
 
-// In the order of their offsets. What a flush has made tables of is not among the log chunks.
+// In the order of their offsets. Chunks that a flush has made tables of are not among the log chunks.
 std::vector<PoolCopy::Part> PartsOf(const FrozenState& frozen) {
   CHECK(frozen.version != nullptr);
   std::map<PmRef, PoolCopy::Part> parts;

@@ -24,9 +24,6 @@ struct TableCheck {
   uint32_t highest_family = 0;  // of those that the keys look like
 };
 
-// REQUIRES: the table's header is good. order_known: order is the one that the table was built under. on_leaf, if it is
-// one, is called behind each leaf.
-// deleted: ranges of the manifest, one of which may hide what the table says it does not hold; null: none.
 // Counts the bytes that tables refer to, by payload extent of a state.
 class LiveCount {
  public:
@@ -48,6 +45,9 @@ class LiveCount {
   bool complete_ = true;
 };
 
+// REQUIRES: the table's header is good. order_known: order is the one that the table was built under. on_leaf, if it is
+// one, is called behind each leaf.
+// deleted: ranges of the manifest, one of which may hide what the table says it does not hold; null: none.
 // count: gets all words of the table that can be read.
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
                        const ReportProblem& report, LiveCount* count, const std::function<void()>& on_leaf = nullptr,
