@@ -18,14 +18,14 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
 
 folder=
-words=
+flag_words=
 action=run
 while (($# > 0)); do
   take_option "--build-only --lint" "$@"
   shift "$option_words"
   case $option in
     --folder) folder=$value ;;
-    --args) words=$value ;;
+    --args) flag_words=$value ;;
     --build-only) action=build ;;
     --lint) action=lint ;;
     *) die "unknown option $option; see --help" ;;
@@ -116,7 +116,7 @@ while IFS= read -r line <&3; do
     RUN) inside "$rest" ;;
     CMD)
       isolated=(unshare --net)
-      if [[ $action == run ]]; then inside "$(tr -d '[]"' <<<"$rest") $words"; fi
+      if [[ $action == run ]]; then inside "$(tr -d '[]"' <<<"$rest") $flag_words"; fi
       ;;
   esac
 done 3<"$folder/instructions"
