@@ -10,11 +10,10 @@ namespace miodb {
 // Merges read indexes from the first entry to the last, so the cursor has no Seek, keeps one leaf in view, and
 // verifies every leaf that it enters: what a merge writes is a new table with good checksums, and damage that it did
 // not notice would be damage for ever.
-IndexCursor::IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables, bool* failed)
-    : tables_(std::move(tables)), failed_(failed) {
-  CHECK(!tables_.empty());
+IndexCursor::IndexCursor(std::vector<TablePiece> pieces, bool* failed) : pieces_(std::move(pieces)), failed_(failed) {
+  CHECK(!pieces_.empty());
   CHECK(failed_ != nullptr);
-  EnterTable();
+  EnterPiece();
 }
 
 // Ends the walk. *failed is shared by all cursors of a merge, which then stops: merging on without one input would
@@ -26,19 +25,21 @@ void IndexCursor::Fail(Status status) {
   *failed_ = true;
 }
 
-void IndexCursor::EnterTable() {
-  valid_ = table_index_ < tables_.size();
+void IndexCursor::EnterPiece() {
+  valid_ = piece_ < pieces_.size();
   if (!valid_) return;
-  table_ = tables_[table_index_].get();
-  CHECK_GT(table_->leaf_count(), 0u);
-  leaf_ = 0;
-  EnterLeaf();
+  const TablePiece& piece = pieces_[piece_];
+  table_ = piece.table.get();
+  CHECK_GT(piece.entries(), 0u);
+  leaf_ = piece.begin / kNodeFanout;
+  leaf_end_ = (piece.end + kNodeFanout - 1) / kNodeFanout;
+  EnterLeaf(static_cast<int>(piece.begin % kNodeFanout));
 }
 
 // Sets what all entries of the leaf have in common, so that LoadEntry copies 8 bytes of key only. known is padded with
 // zeros, which KnownOrder relies on.
-void IndexCursor::EnterLeaf() {
-  CHECK_LT(leaf_, table_->leaf_count());
+void IndexCursor::EnterLeaf(int position) {
+  CHECK(leaf_ < leaf_end_ && leaf_end_ <= table_->leaf_count());
   Status s = table_->CheckLeaf(leaf_, true);
   if (!s.ok()) {
     Fail(std::move(s));
@@ -46,8 +47,9 @@ void IndexCursor::EnterLeaf() {
   }
   node_ = &table_->Leaf(leaf_);
   leaf_entries_ = table_->LeafEntries(leaf_);
-  CHECK(leaf_entries_ > 0 && leaf_entries_ <= kNodeFanout);
-  position_ = 0;
+  if (leaf_ + 1 == leaf_end_) leaf_entries_ = static_cast<int>(pieces_[piece_].end - leaf_ * kNodeFanout);
+  CHECK(leaf_entries_ > position && leaf_entries_ <= table_->LeafEntries(leaf_));
+  position_ = position;
   const NodeHeader& header = node_->header;
   memcpy(entry_.known, header.prefix, header.prefix_size);
   memset(entry_.known + header.prefix_size, 0, kMaxKnownBytes - header.prefix_size);
@@ -74,13 +76,13 @@ void IndexCursor::Next() {
     LoadEntry();
     return;
   }
-  if (++leaf_ < table_->leaf_count()) {
-    EnterLeaf();
+  if (++leaf_ < leaf_end_) {
+    EnterLeaf(0);
     return;
   }
-  CHECK_LT(table_index_, tables_.size());
-  table_index_++;
-  EnterTable();
+  CHECK_LT(piece_, pieces_.size());
+  piece_++;
+  EnterPiece();
 }
 
 // Verifies the record: it is read because its key decides the order, or because it is copied.

@@ -13,11 +13,28 @@
 
 namespace miodb {
 
-// Threads: one. The tables must outlive the cursor. Damage ends the walk; see status().
+// The entries of a table from one position to before another.
+struct TablePiece {
+  TablePiece(std::shared_ptr<const PMTable> whole)  // NOLINT(google-explicit-constructor): a table is a piece of itself
+      : table(std::move(whole)), end(table->entries()) {}
+  TablePiece(std::shared_ptr<const PMTable> of, uint64_t first, uint64_t last)
+      : table(std::move(of)), begin(first), end(last) {
+    CHECK(begin < end && end <= table->entries());
+  }
+
+  uint64_t entries() const { return end - begin; }
+  bool whole() const { return entries() == table->entries(); }
+
+  std::shared_ptr<const PMTable> table;
+  uint64_t begin = 0;
+  uint64_t end;
+};
+
+// Threads: one. Damage ends the walk; see status().
 class IndexCursor {
  public:
-  // Tables in key order, not overlapping; at least one. *failed is set when the walk ends at damage.
-  IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables, bool* failed);
+  // Pieces in key order, not overlapping; at least one. *failed is set when the walk ends at damage.
+  IndexCursor(std::vector<TablePiece> pieces, bool* failed);
 
   bool Valid() const { return valid_; }
   void Next();  // REQUIRES: Valid()
@@ -46,20 +63,21 @@ class IndexCursor {
   static int CompareKeys(IndexCursor* a, IndexCursor* b);
 
  private:
-  void EnterTable();
-  void EnterLeaf();
+  void EnterPiece();
+  void EnterLeaf(int position);
   void LoadEntry();
   void Fail(Status status);
 
-  const std::vector<std::shared_ptr<const PMTable>> tables_;
+  const std::vector<TablePiece> pieces_;
   bool* const failed_;
   bool valid_ = false;
-  size_t table_index_ = 0;
+  size_t piece_ = 0;
   const PMTable* table_ = nullptr;
   const LeafNode* node_ = nullptr;
   uint64_t leaf_ = 0;
+  uint64_t leaf_end_ = 0;  // behind the piece's last leaf
   int position_ = 0;
-  int leaf_entries_ = 0;
+  int leaf_entries_ = 0;  // up to the end of the piece
   IndexEntry entry_ = {};
   uint64_t record_bytes_read_ = 0;
   Status status_;

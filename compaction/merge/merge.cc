@@ -8,12 +8,12 @@
 
 #include "compaction/filter/range_walk.h"
 #include "compaction/filter/range_work.h"
+#include "compaction/merge/clusters.h"
 #include "compaction/merge/drop_account.h"
 #include "compaction/merge/merge_output.h"
 #include "compaction/merge/record_copier.h"
 #include "compaction/merge/table_sink.h"
 #include "compaction/merge/whole_tables.h"
-#include "pmtable/index_cursor.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 
@@ -21,62 +21,23 @@ namespace miodb {
 
 namespace {
 
-// Tables that overlap, by input run, newest run first; runs without a table in the cluster are left out.
-struct Cluster {
-  std::vector<std::vector<TableRef>> inputs;
-  Slice smallest;
-  Slice largest;
-  size_t table_count = 0;
-};
-
-// A single pass goes over all tables by their smallest key: a table that begins behind the end of the cluster so far
-// begins the next. The sort is stable, so the tables of a run stay in their order.
-std::vector<Cluster> FindClusters(const MergeRequest& request) {
-  struct Item {
-    size_t input;
-    const TableRef* table;
-  };
-  std::vector<Item> items;
-  for (size_t i = 0; i < request.inputs.size(); i++) {
-    for (const TableRef& table : request.inputs[i]) items.push_back({i, &table});
-  }
-  const KeyOrder& order = request.order;
-  std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
-    return order.Compare((*a.table)->smallest(), (*b.table)->smallest()) < 0;
-  });
-  std::vector<Cluster> clusters;
-  for (const Item& item : items) {
-    const TableRef& table = *item.table;
-    // The range of a cluster grows with its tables, so a chain of overlaps stays together. Keys that are equal overlap.
-    if (clusters.empty() || order.Compare(table->smallest(), clusters.back().largest) > 0) {
-      Cluster& fresh = clusters.emplace_back();
-      fresh.inputs.resize(request.inputs.size());
-      fresh.smallest = table->smallest();
-      fresh.largest = table->largest();
-    }
-    Cluster& cluster = clusters.back();
-    cluster.inputs[item.input].push_back(table);
-    cluster.table_count++;
-    if (order.Compare(table->largest(), cluster.largest) > 0) cluster.largest = table->largest();
-  }
-  size_t count = 0;
-  for (Cluster& cluster : clusters) {
-    std::erase_if(cluster.inputs, [](const std::vector<TableRef>& tables) { return tables.empty(); });
-    CHECK_LE(cluster.inputs.size(), cluster.table_count);
-    count += cluster.table_count;
-  }
-  CHECK_EQ(count, items.size());
-  return clusters;
-}
-
 // Whether some table refers to marked extents. relaxed: policy only.
-bool HasMarked(const std::vector<TableRef>& tables) {
-  return std::any_of(tables.begin(), tables.end(),
-                     [](const TableRef& table) { return table->marked.load(std::memory_order_relaxed); });
+bool HasMarked(const std::vector<TablePiece>& pieces) {
+  return std::any_of(pieces.begin(), pieces.end(),
+                     [](const TablePiece& piece) { return piece.table->marked.load(std::memory_order_relaxed); });
 }
 
-// Marks that are set while a cluster is merged are left to the next merge.
+// Bytes of records of the piece, as if all records of its table were of one size.
+uint64_t PayloadOf(const TablePiece& piece) {
+  const PMTable& table = *piece.table;
+  DCHECK_GT(table.entries(), 0u);
+  return piece.whole() ? table.payload_bytes() : table.payload_bytes() / table.entries() * piece.entries();
+}
+
+// Marks that are set while a cluster is merged are left to the next merge. A rest stays where its table was, for which
+// nobody has asked for copies.
 bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
+  if (cluster.place == Cluster::Place::kRest) return false;
   if (!request.copies || request.settle_limit > 0) return request.copies;
   return std::any_of(cluster.inputs.begin(), cluster.inputs.end(), HasMarked);
 }
@@ -103,7 +64,7 @@ class ClusterMerge {
         account_(account),
         result_(result),
         may_copy_(MayCopy(request, cluster)),
-        bottom_(!HasOlder(request, cluster.smallest, cluster.largest)),
+        bottom_(cluster.place == Cluster::Place::kOutput && !HasOlder(request, cluster.smallest, cluster.largest)),
         judge_(request.filter, request.versions_once),
         ranges_(request.ranges) {
     TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
@@ -116,24 +77,25 @@ class ClusterMerge {
     options.index_taken = [copier](int64_t bytes) { copier->CountIndex(bytes); };
     CHECK(!cluster.inputs.empty());
     uint64_t payload_bytes = 0;
-    for (const std::vector<TableRef>& tables : cluster.inputs) {
-      for (const TableRef& table : tables) {
+    for (const std::vector<TablePiece>& pieces : cluster.inputs) {
+      for (const TablePiece& piece : pieces) {
+        const PMTable* const table = piece.table.get();
         // The mark stays while the database has snapshots, the same ones or not.
         options.apart = options.apart || (table->has(kTableApart) && request.filter->has_snapshots());
-        options.max_entries += table->entries();
+        options.max_entries += piece.entries();
         options.min_sequence = std::min(options.min_sequence, table->min_sequence());
         options.max_sequence = std::max(options.max_sequence, table->max_sequence());
-        payload_bytes += table->payload_bytes();
+        payload_bytes += PayloadOf(piece);
         // Where records are copied, each that stays in its place is looked at.
         options.logged = options.logged || (table->has(kTableLogged) && !may_copy_);
       }
-      options.marked = options.marked || (!may_copy_ && HasMarked(tables));
-      cursors_.push_back(std::make_unique<IndexCursor>(tables, &failed_));
+      options.marked = options.marked || (!may_copy_ && HasMarked(pieces));
+      cursors_.push_back(std::make_unique<IndexCursor>(pieces, &failed_));
     }
     // The bounds of sequences are those of all inputs. A table of the output may have narrower ones; nobody reads all
     // of its records to find out.
     entries_ = options.max_entries;
-    CHECK(entries_ >= cluster.table_count && options.min_sequence <= options.max_sequence);
+    CHECK(entries_ >= cluster.piece_count && options.min_sequence <= options.max_sequence);
     CHECK(!may_copy_ || request.copy_extents.bytes > 0);
     // With payload_limit a table is cut long before it has all entries, so space for all of them would be given back,
     // and nobody else could have it meanwhile.
@@ -175,7 +137,12 @@ class ClusterMerge {
     if (!s.ok()) return s;
     CHECK_EQ(EntriesOf(tables), entries_ - (result_->entries_dropped - dropped));
     if (!LieInside(request_.order, cluster_, tables)) return OutOfOrder(tables.front()->number());
-    result_->added.insert(result_->added.end(), tables.begin(), tables.end());
+    if (cluster_.place == Cluster::Place::kOutput) {
+      result_->added.insert(result_->added.end(), tables.begin(), tables.end());
+    } else {
+      for (TableRef& table : tables)
+        result_->rests.push_back({std::move(table), cluster_.inputs[0][0].table->number()});
+    }
     return s;
   }
 
@@ -378,9 +345,14 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   for (const std::vector<TableRef>& tables : request.inputs) entries += EntriesOf(tables);
   DropAccount account(*request.payload, entries);
   RecordCopier copier(request);
-  for (const Cluster& cluster : FindClusters(request)) {
-    if (cluster.table_count == 1 && IsGone(request, *cluster.inputs[0][0])) {
-      const TableRef& table = cluster.inputs[0][0];
+  std::vector<Cluster> clusters;
+  Status found = FindClusters(request, &clusters);
+  if (!found.ok()) return found;
+  size_t inputs = 0;  // tables with a part in the merge
+  for (const Cluster& cluster : clusters) {
+    if (cluster.place == Cluster::Place::kOutput) inputs += cluster.piece_count;
+    if (cluster.only_table() != nullptr && IsGone(request, **cluster.only_table())) {
+      const TableRef& table = *cluster.only_table();
       Status s = account.DropAll(*table);
       if (!s.ok()) return s;
       account.Commit();
@@ -389,8 +361,8 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
       result->entries_read += table->entries();
       continue;
     }
-    if (cluster.table_count == 1 && !NeedsRewrite(request, *cluster.inputs[0][0])) {
-      result->moved.push_back(cluster.inputs[0][0]);
+    if (cluster.only_table() != nullptr && !NeedsRewrite(request, **cluster.only_table())) {
+      result->moved.push_back(*cluster.only_table());
       continue;
     }
     Status s;
@@ -409,15 +381,14 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
     if (!s.ok()) return s;
     copier.Commit();
     account.Commit();
-    for (const std::vector<TableRef>& tables : cluster.inputs) {
-      result->removed.insert(result->removed.end(), tables.begin(), tables.end());
+    if (cluster.place == Cluster::Place::kRest) continue;
+    for (const std::vector<TablePiece>& pieces : cluster.inputs) {
+      for (const TablePiece& piece : pieces) result->removed.push_back(piece.table);
     }
   }
   result->payload = {copier.Take(), account.Take()};
   CHECK(request.copies || result->payload.made.empty());
   CHECK(result->entries_dropped == 0 || !result->payload.dropped.empty() || MIODB_MUTATED(kDropUncounted));
-  size_t inputs = 0;
-  for (const std::vector<TableRef>& tables : request.inputs) inputs += tables.size();
   CHECK_EQ(result->moved.size() + result->removed.size(), inputs);
   CHECK_LE(result->entries_dropped, result->entries_read);
   CHECK(request.copies || copier.bytes_copied() == 0);

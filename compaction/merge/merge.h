@@ -1,14 +1,13 @@
 // Merging runs: zero-copy compaction, lazy-copy compaction and garbage collection are one procedure with different
 // copy policies.
 //
-//   1 Group the inputs' tables into clusters whose key ranges overlap. A cluster of one table moves to the output as
-//     it is, unless the policy wants it rewritten: joining runs that do not overlap costs nothing.
+//   1 Group the inputs' tables into clusters whose key ranges overlap (clusters.h). A cluster of one table moves to the
+//     output as it is, unless the policy wants it rewritten: joining runs that do not overlap costs nothing.
 //   2 Merge each other cluster: walk the indexes side by side, newest input first among equal keys; drop versions and
 //     tombstones that no read can need, and what deletions of ranges hide; stream out new indexes over the same
 //     records.
 //   3 Where the policy says so, copy a record into a new extent on the way and refer to the copy; there operands of a
-//   key
-//     are folded into one record (merge_output.h).
+//     key are folded into one record (merge_output.h).
 //   4 Fence. The caller then writes one manifest edit: inputs removed, outputs placed.
 //
 // After a crash: before that edit the inputs and free space, after it the outputs. Inputs stay readable for
@@ -34,6 +33,7 @@
 #include "src/iterator/range_set.h"
 #include "src/nvm/pool/extent_list.h"
 #include "src/ssd/ssd_levels.h"
+#include "src/util/bytes/key_range.h"
 
 namespace miodb {
 
@@ -61,6 +61,7 @@ struct MergeRequest {
   bool copies = true;                                 // false: no record is copied, whatever else asks for it
   size_t settle_limit = 0;                            // copy records of log chunks up to this size; 0: none
   bool rewrite_all = false;                           // even clusters of one table
+  KeyRange range = {};                                // of the inputs, that is merged; the rest of them stays
   // Copying stops when the pool would have less free than leave_free and what is left of index_reserve: space for the
   // indexes of all jobs, of which this one takes its share as it goes.
   uint64_t leave_free = 0;
@@ -80,10 +81,17 @@ struct MergeRequest {
   std::function<bool()> stop = nullptr;  // asked now and then; give up when it says so
 };
 
+// A table with the entries of an input that lie outside of the range, to be in its place.
+struct MergeRest {
+  TableRef table;
+  uint64_t input;  // its number
+};
+
 struct MergeResult {
   std::vector<TableRef> moved;    // inputs that go to the output unchanged
   std::vector<TableRef> removed;  // inputs that were merged
   std::vector<TableRef> added;    // new tables
+  std::vector<MergeRest> rests;   // the same, of those removed; only where the request has a range
   PayloadChange payload;
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;

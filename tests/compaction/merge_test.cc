@@ -98,6 +98,43 @@ TEST(MergeTest, EqualKeysInAllInputsKeepTheNewest) {
   }
 }
 
+// A range takes tables apart, and no read sees a difference.
+TEST_P(MergeShapes, OfARangeLeaveAllElse) {
+  for (const Comparator* comparator : {BytewiseComparator(), ReverseComparator()}) {
+    for (uint64_t seed : Seeds(ByScale(12, 40, 2000))) {
+      SCOPED_TRACE(Repeat(seed));
+      Random random(seed);
+      MergeShape shape;
+      shape.comparator = comparator;
+      shape.keys = GetParam();
+      shape.inputs = 1 + random.Uniform(5);
+      shape.older = random.Uniform(3);
+      shape.window = 20 + random.Uniform(180);
+      shape.versions_per_table = 1 + random.Skewed(8);
+      shape.snapshots = random.OneIn(2) ? 0 : random.Uniform(6);
+      MergeWorld world(shape, seed);
+      MergeRequest request = world.Request();
+      if (random.OneIn(3)) request.payload_limit = 1 + random.Uniform(4096);
+      if (random.OneIn(3)) request.settle_limit = 4096;
+      const std::vector<TableRef> tables = world.InputTables();
+      const auto any_key = [&] {
+        const PMTable& table = *tables[random.Uniform(tables.size())];
+        RecordView record;
+        EXPECT_OK(table.RecordAt(random.Uniform(table.entries()), true, &record));
+        return record.key.ToString();
+      };
+      std::string from = any_key(), to = any_key();
+      if (world.order().Compare(from, to) > 0) std::swap(from, to);
+      if (!random.OneIn(3)) request.range.from = from;
+      if (!random.OneIn(3)) request.range.to = to;
+      MergeResult result;
+      ASSERT_OK(MergeRuns(request, &result));
+      world.CheckRange(result, request.range);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST(MergeTest, AKeyOfManyVersionsStaysInOneTable) {
   MergeShape shape;
   shape.key_count = 5;

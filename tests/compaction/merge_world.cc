@@ -147,7 +147,7 @@ std::vector<TestVersion> MergeWorld::Expected(const MergeResult& result) const {
 }
 
 // The account of the merge makes of what the inputs refer to what the outputs refer to.
-void MergeWorld::CheckPayload(const MergeResult& result) const {
+void MergeWorld::CheckPayload(const MergeResult& result, const std::vector<TableRef>& tables) const {
   std::map<PmRef, uint64_t> expected, live;
   const ExtentList after = PayloadAfter(payload_, result);
   for (const MadePayload& made : result.payload.made) {
@@ -162,7 +162,7 @@ void MergeWorld::CheckPayload(const MergeResult& result) const {
     EXPECT_GE(expected[drop.offset], drop.bytes);
     expected[drop.offset] -= drop.bytes;
   }
-  for (const TableRef& table : RunOf(order(), result).tables) {
+  for (const TableRef& table : tables) {
     bool logged = false;
     for (const auto& [extent, bytes] : UsesOf(*table, after)) {
       live[extent->offset()] += bytes;
@@ -218,12 +218,12 @@ void MergeWorld::CheckContents(const MergeResult& result) {
 }
 
 // No read sees a difference: at every snapshot and now, through the outputs and what is older.
-void MergeWorld::CheckReads(const MergeResult& result) const {
+void MergeWorld::CheckReads(const std::vector<TableRef>& tables) const {
   std::vector<TestVersion> before, after;
   for (const InputRun& run : older_) before.insert(before.end(), run.versions.begin(), run.versions.end());
   after = before;
   for (const InputRun& run : inputs_) before.insert(before.end(), run.versions.begin(), run.versions.end());
-  for (const TableRef& t : RunOf(order(), result).tables) {
+  for (const TableRef& t : tables) {
     for (uint64_t i = 0; i < t->entries(); i++) {
       RecordView record;
       ASSERT_OK(t->RecordAt(i, true, &record));
@@ -255,11 +255,58 @@ void MergeWorld::CheckCounts(const MergeResult& result) const {
 }
 
 void MergeWorld::Check(const MergeResult& result) {
+  const miodb::Run run = RunOf(order(), result);
+  const std::vector<TableRef> tables(run.tables.begin(), run.tables.end());
+  EXPECT_TRUE(result.rests.empty());
   CheckTables(result);
   if (!testing::Test::HasFatalFailure()) CheckContents(result);
-  if (!testing::Test::HasFatalFailure()) CheckReads(result);
-  if (!testing::Test::HasFatalFailure()) CheckPayload(result);
+  if (!testing::Test::HasFatalFailure()) CheckReads(tables);
+  if (!testing::Test::HasFatalFailure()) CheckPayload(result, tables);
   if (!testing::Test::HasFatalFailure()) CheckCounts(result);
+}
+
+// The tables of an input run after the merge, in key order; they have nothing in the range, and do not overlap.
+std::vector<TableRef> MergeWorld::LeftOf(const InputRun& run, const MergeResult& result, const KeyRange& range) const {
+  std::vector<TableRef> left;
+  for (const TableRef& table : run.tables) {
+    size_t rests = 0;
+    const bool removed = std::count(result.removed.begin(), result.removed.end(), table) > 0;
+    for (const MergeRest& rest : result.rests) {
+      if (rest.input != table->number()) continue;
+      EXPECT_EQ(table->max_sequence(), rest.table->max_sequence());
+      left.push_back(rest.table);
+      rests++;
+    }
+    EXPECT_TRUE(removed || rests == 0);
+    if (!removed && std::count(result.moved.begin(), result.moved.end(), table) == 0) left.push_back(table);
+  }
+  std::sort(left.begin(), left.end(),
+            [&](const TableRef& a, const TableRef& b) { return order().Compare(a->smallest(), b->smallest()) < 0; });
+  for (size_t i = 0; i < left.size(); i++) {
+    EXPECT_TRUE(i == 0 || order().Compare(left[i - 1]->largest(), left[i]->smallest()) < 0);
+    for (uint64_t position = 0; position < left[i]->entries(); position++) {
+      RecordView record;
+      EXPECT_OK(left[i]->RecordAt(position, true, &record));
+      EXPECT_TRUE(range.IsBefore(order(), record.key) || range.IsBehind(order(), record.key)) << "left in an input";
+    }
+  }
+  return left;
+}
+
+void MergeWorld::CheckRange(const MergeResult& result, const KeyRange& range) {
+  const miodb::Run run = RunOf(order(), result);
+  std::vector<TableRef> tables(run.tables.begin(), run.tables.end());
+  for (size_t i = 0; i < tables.size(); i++) {
+    EXPECT_FALSE(range.IsBehind(order(), tables[i]->smallest())) << "outside of the range";
+    EXPECT_FALSE(range.IsBefore(order(), tables[i]->largest())) << "outside of the range";
+    EXPECT_TRUE(i == 0 || order().Compare(tables[i - 1]->largest(), tables[i]->smallest()) < 0);
+  }
+  for (const InputRun& input : inputs_) {
+    const std::vector<TableRef> left = LeftOf(input, result, range);
+    tables.insert(tables.end(), left.begin(), left.end());
+  }
+  CheckReads(tables);
+  if (!testing::Test::HasFatalFailure()) CheckPayload(result, tables);
 }
 
 }  // namespace miodb::test

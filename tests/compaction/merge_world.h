@@ -59,6 +59,9 @@ class MergeWorld {
   // every byte is accounted for.
   void Check(const MergeResult& result);
 
+  // The same of the merge of a range of keys: nothing of it is left in the inputs, and all else is.
+  void CheckRange(const MergeResult& result, const KeyRange& range);
+
   // The outputs as one run.
   static miodb::Run RunOf(const KeyOrder& order, const MergeResult& result);
 
@@ -80,8 +83,9 @@ class MergeWorld {
   std::vector<TestVersion> Expected(const MergeResult& result) const;
   void CheckTables(const MergeResult& result);
   void CheckContents(const MergeResult& result);
-  void CheckReads(const MergeResult& result) const;
-  void CheckPayload(const MergeResult& result) const;
+  void CheckReads(const std::vector<TableRef>& tables) const;
+  std::vector<TableRef> LeftOf(const InputRun& run, const MergeResult& result, const KeyRange& range) const;
+  void CheckPayload(const MergeResult& result, const std::vector<TableRef>& tables) const;
   void CheckCounts(const MergeResult& result) const;
 
   Random random_;

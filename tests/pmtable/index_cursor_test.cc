@@ -45,6 +45,8 @@ class IndexCursorTest : public testing::TestWithParam<KeyShape> {
   TestPool pool_{uint64_t{256} << 20};
   std::unique_ptr<TableMaker> maker_;
   std::unique_ptr<SortedVersions> versions_;
+  std::vector<TablePiece> Pieces() const { return {tables_.begin(), tables_.end()}; }
+
   std::vector<TableRef> tables_;
 };
 
@@ -53,7 +55,7 @@ TEST_P(IndexCursorTest, YieldsEveryEntryOfEveryTableInOrder) {
     Random random(1);
     Make(comparator, 500, 130, &random);
     bool failed = false;
-    IndexCursor cursor(tables_, &failed);
+    IndexCursor cursor(Pieces(), &failed);
     for (size_t i = 0; i < versions_->size(); i++) {
       ASSERT_TRUE(cursor.Valid());
       const TestVersion& v = (*versions_)[i];
@@ -71,6 +73,38 @@ TEST_P(IndexCursorTest, YieldsEveryEntryOfEveryTableInOrder) {
   }
 }
 
+TEST_P(IndexCursorTest, YieldsTheEntriesOfPiecesAlone) {
+  for (uint64_t seed : Seeds(ByScale(20, 40, 400))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    Make(BytewiseComparator(), 500, 1 + random.Uniform(300), &random);
+    std::vector<TablePiece> pieces;
+    std::vector<size_t> expected;
+    size_t first = 0;
+    for (const TableRef& table : tables_) {
+      const uint64_t begin = random.Uniform(table->entries());
+      const uint64_t end = begin + 1 + random.Uniform(table->entries() - begin);
+      if (!random.OneIn(4)) {
+        pieces.emplace_back(table, begin, end);
+        for (uint64_t i = begin; i < end; i++) expected.push_back(first + i);
+      }
+      first += table->entries();
+    }
+    if (pieces.empty()) continue;
+    bool failed = false;
+    IndexCursor cursor(pieces, &failed);
+    for (const size_t i : expected) {
+      ASSERT_TRUE(cursor.Valid());
+      RecordView record;
+      ASSERT_TRUE(cursor.ReadRecord(&record));
+      ExpectVersion((*versions_)[i], record);
+      cursor.Next();
+    }
+    EXPECT_FALSE(cursor.Valid());
+    EXPECT_FALSE(failed);
+  }
+}
+
 TEST_P(IndexCursorTest, KnowsTheOrderOfTwoKeysOrSaysThatItDoesNot) {
   for (uint64_t seed : Seeds(ByScale(3, 10, 100))) {
     SCOPED_TRACE(Repeat(seed));
@@ -81,7 +115,7 @@ TEST_P(IndexCursorTest, KnowsTheOrderOfTwoKeysOrSaysThatItDoesNot) {
     int unknown = 0;
     for (int i = 0; i < 300; i++) {
       bool failed = false;
-      IndexCursor a(tables_, &failed), b(same, &failed);
+      IndexCursor a(Pieces(), &failed), b({same.begin(), same.end()}, &failed);
       const size_t at_a = random.Uniform(versions_->size());
       // Mostly neighbours: they are hard to tell apart.
       const size_t at_b = random.OneIn(3) ? random.Uniform(versions_->size())
@@ -119,7 +153,7 @@ TEST_P(IndexCursorTest, ATableBuiltFromAnIndexAnswersTheSame) {
       summary.max_sequence = versions_->size();
       ASSERT_OK(builder.Start(versions_->size(), versions_->size()));
       bool failed = false;
-      IndexCursor cursor(tables_, &failed);
+      IndexCursor cursor(Pieces(), &failed);
       for (size_t i = 0; cursor.Valid(); cursor.Next(), i++) {
         IndexEntry entry = cursor.entry();
         entry.same_key_as_last = i > 0 && maker_->order().Equal((*versions_)[i - 1].key, (*versions_)[i].key);
