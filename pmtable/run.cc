@@ -222,6 +222,15 @@ bool Run::Overlaps(const KeyOrder& order, const Slice& smallest, const Slice& la
   return i < tables.size() && order.Compare(tables[i]->smallest(), largest) <= 0;
 }
 
+std::vector<TableRef> Run::TablesIn(const KeyOrder& order, const KeyRange& range) const {
+  std::vector<TableRef> result;
+  for (size_t i = range.from.has_value() ? FindTable(order, *range.from) : 0; i < tables.size(); i++) {
+    if (range.IsBefore(order, tables[i]->smallest())) break;
+    result.push_back(tables[i]);
+  }
+  return result;
+}
+
 bool Run::MayHave(const KeyOrder& order, const LookupKey& key) const {
   const size_t i = FindTable(order, key.key);
   if (i == tables.size() || order.Compare(tables[i]->smallest(), key.key) > 0) return false;
@@ -238,21 +247,6 @@ Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* 
   if (i < tables.size()) return tables[i]->Get(key, verify, found, record);
   *found = false;
   return Status::OK();
-}
-
-// The number of all versions and tombstones: a run may hold several of a key.
-uint64_t Run::entries() const {
-  uint64_t sum = 0;
-  for (const TableRef& table : tables) sum += table->entries();
-  return sum;
-}
-
-// Live bytes that the tables of this run refer to. Tables of other runs may refer to the same extents, and count
-// theirs.
-uint64_t Run::payload_bytes() const {
-  uint64_t sum = 0;
-  for (const TableRef& table : tables) sum += table->payload_bytes();
-  return sum;
 }
 
 // The run, and so its tables and their payload, is kept by whoever pinned the version; the iterator keeps nothing.

@@ -12,6 +12,7 @@
 
 #include "pmtable/pmtable.h"
 #include "src/iterator/internal_iterator.h"
+#include "src/util/bytes/key_range.h"
 #include "src/util/bytes/shared_list.h"
 #include "src/util/check/check.h"
 
@@ -35,19 +36,24 @@ inline uint64_t FirstTombstone(const PMTable& table) {
 struct TableSummary {
   void Add(const TableRef& table) {
     DCHECK(table != nullptr);
-    Add({table->oldest_sequence(), HoldsHidden(*table), FirstTombstone(*table), table->expiry().whole});
+    Add({table->oldest_sequence(), HoldsHidden(*table), FirstTombstone(*table), table->expiry().whole, table->entries(),
+         table->payload_bytes()});
   }
   void Add(const TableSummary& other) {
     oldest_sequence = std::min<uint64_t>(oldest_sequence, other.oldest_sequence);
     hidden = hidden || other.hidden;
     first_tombstone = std::min(first_tombstone, other.first_tombstone);
     whole_expiry = std::min(whole_expiry, other.whole_expiry);
+    entries += other.entries;
+    payload_bytes += other.payload_bytes;
   }
 
   uint64_t oldest_sequence : 63 = kMaxSequence;
   bool hidden : 1 = false;               // a table has versions that a newer one hides
   uint64_t first_tombstone = kNoExpiry;  // the earliest of the tables'
   uint64_t whole_expiry = kNoExpiry;     // no table has expired as a whole earlier
+  uint64_t entries = 0;                  // of all the tables
+  uint64_t payload_bytes = 0;            // the same
 };
 
 // Tables of one run in key order. Versions share what of it does not change.
@@ -74,6 +80,9 @@ struct Run {
   // The first table whose largest key is not before key, or tables.size().
   size_t FindTable(const KeyOrder& order, const Slice& key) const;
 
+  // The tables whose keys reach into the range, by their bounds.
+  std::vector<TableRef> TablesIn(const KeyOrder& order, const KeyRange& range) const;
+
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
   // Whether the keys of some table reach into this range.
@@ -82,8 +91,12 @@ struct Run {
   // False: the run does not have the key, by what of it is in DRAM.
   bool MayHave(const KeyOrder& order, const LookupKey& key) const;
 
-  uint64_t entries() const;
-  uint64_t payload_bytes() const;
+  // All versions and tombstones: a run may hold several of a key.
+  uint64_t entries() const { return tables.Total().entries; }
+
+  // Live bytes that the tables of this run refer to. Tables of other runs may refer to the same extents, and count
+  // theirs.
+  uint64_t payload_bytes() const { return tables.Total().payload_bytes; }
 };
 
 using RunRef = std::shared_ptr<const Run>;

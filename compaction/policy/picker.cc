@@ -20,13 +20,15 @@ constexpr size_t kMaxMergeWidth = 8;
 // bounds how many such runs come while it runs, whatever the level is.
 constexpr int kMaxMergeLevels = 4;
 
-// Tables that one garbage collection rewrites, so that the space of each is freed before the next begins.
-constexpr size_t kMaxCollectTables = 8;
-
 // Tables that one job removes, so that its edit stays small.
 constexpr size_t kMaxDropTables = 1024;
 
 bool IsBusy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
+
+// For tables of the repository, of which jobs may take some.
+bool IsBusy(const PickerInput& input, const PMTable& table) {
+  return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
+}
 
 // The buffer level whose runs are due for the repository, if any: the deepest that has runs, if it is the last one, or
 // if they have enough entries for the repository to be worth rewriting. So the depth of the buffer follows the
@@ -40,6 +42,7 @@ std::optional<int> LevelForRepository(const PickerInput& input) {
   if (level < 0) return std::nullopt;
   if (level == last_buffer) return level;
   if (level < input.least_depth) return std::nullopt;
+  if (input.begun_run > 0 && version.levels[static_cast<size_t>(level)].back()->id == input.begun_run) return level;
   uint64_t entries = 0;
   for (const RunRef& run : version.levels[static_cast<size_t>(level)]) entries += run->entries();
   const std::vector<RunRef>& repository = version.levels.back();
@@ -64,6 +67,47 @@ void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
   }
 }
 
+// Makes of a job for all of the repository one for a part of it, in the order of the keys: it begins where the oldest
+// run of the buffer does, of which earlier jobs have taken what comes before. False: the tables there are busy. A small
+// repository is taken as a whole.
+bool TakeRange(const PickerInput& input, MergeJob* job) {
+  const Version& version = *input.version;
+  const std::vector<RunRef>& repository = version.levels.back();
+  const bool small = repository.empty() || repository[0]->tables.size() <= kMaxJobTables;
+  if (small) return input.busy_levels->count(version.repository()) == 0;
+  if (input.busy_levels->count(version.repository()) > 0 && !input.repository_shared) return false;
+  CHECK(job->inputs.size() >= 2 && job->inputs.back() == repository[0]);
+  const TableList& tables = repository[0]->tables;
+  const PMTable& oldest = *job->inputs[job->inputs.size() - 2]->tables[0];
+  const KeyOrder& order = oldest.order();
+  // Keys between two tables go with the first.
+  const size_t above = tables.CountBefore(
+      [&](const TableRef& table) { return order.Compare(table->smallest(), oldest.smallest()) <= 0; });
+  const size_t begin = above - std::min<size_t>(above, 1);
+  size_t end = begin;
+  while (end < tables.size() && end - begin < kMaxJobTables && !IsBusy(input, *tables[end])) {
+    job->tables.push_back(tables[end++]);
+  }
+  if (begin > 0) job->range.from = tables[begin]->smallest().ToString();
+  if (end < tables.size()) job->range.to = tables[end]->smallest().ToString();
+  return end > begin;
+}
+
+// The lazy copy of the oldest runs of the level, at most width; nothing where it has to wait.
+std::optional<MergeJob> LazyCopyOf(const PickerInput& input, int level, size_t width) {
+  const Version& version = *input.version;
+  const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
+  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); }))
+    return std::nullopt;
+  MergeJob job{MergeKind::kLazyCopy, level, version.repository(), {}, {}};
+  job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(std::min(width, runs.size())), runs.end());
+  const std::vector<RunRef>& repository = version.levels.back();
+  CHECK(!job.inputs.empty() && repository.size() <= 1);
+  job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
+  if (!TakeRange(input, &job)) return std::nullopt;
+  return job;
+}
+
 // A level is scored by its runs for each run that makes it due. The level that is due for the repository is so with one
 // run, but scores as if two were needed, so that it gives way to levels that are as full. A run that is busy holds its
 // whole level back.
@@ -72,6 +116,8 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   CHECK_GT(input.level_trigger, 0);
   const size_t trigger = static_cast<size_t>(input.level_trigger);
   const int lazy = LevelForRepository(input).value_or(-1);
+  std::optional<MergeJob> copy;
+  if (lazy >= 0 && input.busy_levels->count(lazy) == 0) copy = LazyCopyOf(input, lazy, kMaxMergeWidth);
   // If levels are equally full, the upper level comes first.
   int best = -1;
   double best_score = 0;
@@ -81,8 +127,7 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
     const size_t due_at = level == lazy ? 1 : trigger;
     if (runs.size() < due_at) continue;
     if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) continue;
-    // The repository takes one merge at a time, since each may touch all of its partitions.
-    if (level == lazy && input.busy_levels->count(version.repository()) > 0) continue;
+    if (level == lazy && !copy.has_value()) continue;
     const double score = static_cast<double>(runs.size()) / static_cast<double>(due_at + (level == lazy));
     if (score > best_score) {
       best = level;
@@ -90,19 +135,13 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
     }
   }
   if (best < 0) return std::nullopt;
+  if (best == lazy) return copy;
   const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(best)];
   MergeJob job{MergeKind::kZeroCopy, best, best + 1, {}, {}};
   const size_t width = std::min(runs.size(), kMaxMergeWidth);
   // The oldest: newer runs of the level stay in front of the output, wherever that is put.
   job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
-  if (best != lazy && width == runs.size()) TakeLevelsBelow(input, lazy, &job);
-  if (best == lazy) {
-    job.kind = MergeKind::kLazyCopy;
-    job.output_level = version.repository();
-    const std::vector<RunRef>& repository = version.levels.back();
-    CHECK_LE(repository.size(), 1u);
-    job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
-  }
+  if (width == runs.size()) TakeLevelsBelow(input, lazy, &job);
   return job;
 }
 
@@ -110,24 +149,11 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
 // free before the next needs some.
 std::optional<MergeJob> PickPushDown(const PickerInput& input) {
   const Version& version = *input.version;
-  if (input.busy_levels->count(version.repository()) > 0) return std::nullopt;
   for (int level = version.repository() - 1; level >= 0; level--) {
     if (input.busy_levels->count(level) > 0) return std::nullopt;  // may be putting a run below
-    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
-    if (runs.empty()) continue;
-    if (IsBusy(input, *runs.back())) return std::nullopt;
-    MergeJob job{MergeKind::kLazyCopy, level, version.repository(), {runs.back()}, {}};
-    const std::vector<RunRef>& repository = version.levels.back();
-    CHECK_LE(repository.size(), 1u);
-    job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
-    return job;
+    if (!version.levels[static_cast<size_t>(level)].empty()) return LazyCopyOf(input, level, 1);
   }
   return std::nullopt;
-}
-
-// For tables of the repository, which drains and collections take one by one.
-bool IsBusy(const PickerInput& input, const PMTable& table) {
-  return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
 }
 
 // From the repository up. Only tables that refer to marked extents are rewritten; their run stays, with others in it. A
@@ -141,12 +167,12 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
       if (IsBusy(input, *run)) continue;
       MergeJob job{MergeKind::kCollect, level, level, {run}, {}};
       for (const TableRef& table : run->tables) {
-        if (job.collect.size() == kMaxCollectTables) break;
+        if (job.tables.size() == kMaxJobTables) break;
         const bool marked = table->marked.load(std::memory_order_relaxed);  // relaxed: policy only
-        if (marked && !IsBusy(input, *table)) job.collect.push_back(table);
+        if (marked && !IsBusy(input, *table)) job.tables.push_back(table);
       }
-      CHECK_LE(job.collect.size(), kMaxCollectTables);
-      if (!job.collect.empty()) return job;
+      CHECK_LE(job.tables.size(), kMaxJobTables);
+      if (!job.tables.empty()) return job;
     }
   }
   return std::nullopt;
@@ -178,16 +204,16 @@ std::optional<MergeJob> PickExpired(const PickerInput& input) {
       if (IsBusy(input, *runs[i])) continue;
       MergeJob job{MergeKind::kDrop, level, level, {runs[i]}, {}};
       const auto wanted = [&](uint64_t whole_expiry) {
-        return whole_expiry <= input.date_micros && job.collect.size() < kMaxDropTables;
+        return whole_expiry <= input.date_micros && job.tables.size() < kMaxDropTables;
       };
       runs[i]->tables.Search([&](const TableSummary& part) { return wanted(part.whole_expiry); },
                              [&](const TableRef& table) {
                                if (!wanted(table->expiry().whole) || IsBusy(input, *table)) return;
                                const bool hides = OverlapsOlder(version, level, *runs[i], *table);
-                               if (!hides || MIODB_MUTATED(kExpiredHidesNothing)) job.collect.push_back(table);
+                               if (!hides || MIODB_MUTATED(kExpiredHidesNothing)) job.tables.push_back(table);
                              });
-      CHECK_LE(job.collect.size(), kMaxDropTables);
-      if (!job.collect.empty()) return job;
+      CHECK_LE(job.tables.size(), kMaxDropTables);
+      if (!job.tables.empty()) return job;
     }
   }
   return std::nullopt;
@@ -303,7 +329,8 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
   CHECK(!job.inputs.empty());
   CHECK_EQ(TakesSomeTables(job.kind), job.level == job.output_level);
-  CHECK_EQ(TakesSomeTables(job.kind), !job.collect.empty());
+  CHECK(!TakesSomeTables(job.kind) || !job.tables.empty());
+  CHECK(job.range.unbounded() || (job.kind == MergeKind::kLazyCopy && !job.tables.empty()));
   CHECK((job.kind != MergeKind::kSettle && job.kind != MergeKind::kQuiet) || !input.jobs_running);
   // All runs from the job's level to its output, newest first.
   std::vector<RunRef> by_age;
@@ -319,9 +346,12 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   if (job.kind == MergeKind::kZeroCopy) {
     CHECK_EQ(newer + job.inputs.size() + levels[static_cast<size_t>(job.output_level)].size(), by_age.size());
   }
-  CHECK(std::none_of(job.inputs.begin(), job.inputs.end(), [&](const RunRef& run) { return IsBusy(input, *run); }));
-  const auto& tables = job.inputs.front()->tables;
-  for (const TableRef& table : job.collect) {
+  // A job that takes some of the repository's tables does not ask for its run.
+  const bool takes_part = job.kind == MergeKind::kLazyCopy && !job.tables.empty();
+  CHECK(std::none_of(job.inputs.begin(), job.inputs.end() - takes_part,
+                     [&](const RunRef& run) { return IsBusy(input, *run); }));
+  const auto& tables = (takes_part ? job.inputs.back() : job.inputs.front())->tables;
+  for (const TableRef& table : job.tables) {
     CHECK(!IsBusy(input, *table));
     CHECK(std::find(tables.begin(), tables.end(), table) != tables.end());
   }

@@ -14,6 +14,7 @@
 #include <set>
 #include <vector>
 
+#include "src/util/bytes/key_range.h"
 #include "src/version/version.h"
 
 namespace miodb {
@@ -36,19 +37,24 @@ struct MergeJob {
   MergeKind kind;
   int level;  // where the newest input comes from
   int output_level;
-  std::vector<RunRef> inputs;     // newest first; a job into the repository ends with its run if there is one
-  std::vector<TableRef> collect;  // kCollect: the tables of inputs[0] to rewrite; kDrop: to remove
+  std::vector<RunRef> inputs;    // newest first; a job into the repository ends with its run if there is one
+  std::vector<TableRef> tables;  // kCollect: of inputs[0], to rewrite; kDrop: to remove; else the repository's in range
+  KeyRange range = {};           // kLazyCopy: the part of the inputs that the job takes; unbounded: all of them
 };
+
+// The most tables of the repository that one job rewrites, so that the space of these is freed before the next begins.
+inline constexpr size_t kMaxJobTables = 8;
 
 struct PickerInput {
   VersionRef version;
   int level_trigger = 2;
   int least_depth = INT_MAX;  // runs of this buffer level and of deeper ones may go into the repository before the last
   uint64_t growth = 1;        // if the repository has at most so many times their entries
+  uint64_t begun_run = 0;     // a lazy copy took a part of this run, so it goes on with the rest; 0: none
   const std::set<uint64_t>* busy_runs = nullptr;
   const std::set<int>* busy_levels = nullptr;
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; tables of the repository in jobs that take only some
-  bool repository_shared = false;                   // it is busy, but only with such jobs
+  bool repository_shared = false;                   // the level is busy, but only with such jobs
   bool jobs_running = false;
   bool settle = false;                   // everything into the repository: the owner's wish, or the scheduler's own
   uint64_t settle_date_micros = 0;       // what had expired then is to be gone

@@ -13,12 +13,6 @@ namespace {
 
 bool HoldsAll(const JobHold& hold) { return hold.kind == MergeKind::kSettle || hold.kind == MergeKind::kQuiet; }
 
-// The deepest level that a job holds, if it holds whole levels. Between a lazy copy and the repository all levels are
-// empty.
-int LastHeld(const JobHold& hold) {
-  return hold.kind == MergeKind::kZeroCopy ? hold.output_level - 1 : hold.output_level;
-}
-
 QuietEvent EndOf(Outcome outcome) {
   return outcome == Outcome::kInstalled ? QuietEvent::kInstalled
          : outcome == Outcome::kGivenUp ? QuietEvent::kGivenUp
@@ -54,6 +48,7 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   if (trim_ != TrimState::kIdle) return std::nullopt;
   input.least_depth = policy_.least_depth;
   input.growth = policy_.repository_growth;
+  input.begun_run = begun_run_;
   input.marked = marks_ == MarkState::kFound;
   input.busy_runs = &busy_runs_;
   input.busy_levels = &busy_levels_;
@@ -79,9 +74,25 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   return job;
 }
 
-// Jobs that take some tables of the repository share its level among them, and exclude those that merge into it. A
+// Jobs that take some tables of the repository share its level among them, and exclude those that take all of it. A
 // settling or quiet merge holds everything. A zero-copy merge holds the levels that it takes from and not the one it
-// puts into: its run comes in front there, whatever another job takes from the back.
+// puts into: its run comes in front there, whatever another job takes from the back. Between a lazy copy and the
+// repository all levels are empty.
+Scheduler::HeldLevels Scheduler::LevelsOf(const JobHold& hold) const {
+  if (hold.is_drain) return {0, -1, true};
+  if (HoldsAll(hold)) return {0, repository_, false};
+  switch (hold.kind) {
+    case MergeKind::kZeroCopy:
+      return {hold.level, hold.output_level - 1, false};
+    case MergeKind::kLazyCopy:
+      return {hold.level, hold.output_level - !hold.tables.empty(), !hold.tables.empty()};
+    default:
+      CHECK_EQ(hold.level, hold.output_level);
+      if (hold.level == repository_) return {0, -1, true};
+      return {hold.level, hold.level, false};
+  }
+}
+
 // Without memory nothing is held: what is busy is made beside what was, and few jobs run at a time.
 void Scheduler::Hold(const JobHold& hold) {
   std::set<uint64_t> runs = busy_runs_, tables = busy_tables_;
@@ -94,22 +105,17 @@ void Scheduler::Hold(const JobHold& hold) {
   // No two jobs have an input in common, which these insertions check.
   for (const uint64_t run : hold.runs) CHECK(runs.insert(run).second);
   for (const uint64_t table : hold.tables) CHECK(tables.insert(table).second);
-  const bool shares = TakesPartOfRepository(hold), settles = hold.kind == MergeKind::kSettle;
-  if (shares) {
-    if (repository_shares_ == 0) hold_level(repository_);
-  } else if (HoldsAll(hold)) {
-    for (int level = 0; level <= repository_; level++) hold_level(level);
-  } else {
-    for (int level = hold.level; level <= LastHeld(hold); level++) hold_level(level);
-  }
+  const HeldLevels held = LevelsOf(hold);
+  for (int level = held.first; level <= held.last; level++) hold_level(level);
+  if (held.shares && repository_shares_ == 0) hold_level(repository_);
   // From here on nothing needs memory.
   busy_runs_.swap(runs);
   busy_tables_.swap(tables);
   busy_levels_.swap(levels);
   running_++;
   drains_ += hold.is_drain;
-  repository_shares_ += shares;
-  settles_started_ += settles;
+  repository_shares_ += held.shares;
+  settles_started_ += hold.kind == MergeKind::kSettle;
 }
 
 // The opposite of Hold. Release needs the hold alone, because the job and its tables may be gone by then.
@@ -121,16 +127,19 @@ void Scheduler::Release(const JobHold& hold) {
   drains_ -= hold.is_drain;
   for (const uint64_t run : hold.runs) CHECK_EQ(busy_runs_.erase(run), 1u);
   for (const uint64_t table : hold.tables) CHECK_EQ(busy_tables_.erase(table), 1u);
-  if (TakesPartOfRepository(hold)) {
-    CHECK_GT(repository_shares_, 0);
-    if (--repository_shares_ == 0) free_level(repository_);
-  } else if (HoldsAll(hold)) {
-    if (hold.kind == MergeKind::kSettle) settles_finished_++;
-    for (int level = 0; level <= repository_; level++) free_level(level);
-  } else {
-    for (int level = hold.level; level <= LastHeld(hold); level++) free_level(level);
-  }
+  const HeldLevels held = LevelsOf(hold);
+  for (int level = held.first; level <= held.last; level++) free_level(level);
+  repository_shares_ -= held.shares;
+  CHECK_GE(repository_shares_, 0);
+  if (held.shares && repository_shares_ == 0) free_level(repository_);
+  settles_finished_ += hold.kind == MergeKind::kSettle;
   if (kChecksWhole) Check();
+}
+
+bool Scheduler::GoesInParts(const Version& version, const MergeJob& job) const {
+  DCHECK_EQ(version.repository(), repository_);
+  return job.kind == MergeKind::kZeroCopy && job.output_level >= std::min(policy_.least_depth, repository_ - 1) &&
+         !version.levels.back().empty() && version.levels.back()[0]->tables.size() > kMaxJobTables;
 }
 
 // A collection may always copy, since copying is its purpose.
@@ -143,7 +152,12 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   hold.full = full();
   hold.installed = installed_;
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
-  if (TakesPartOfRepository(hold)) hold.tables = Numbers(job.collect);
+  const bool takes_range = job.kind == MergeKind::kLazyCopy && !job.tables.empty();
+  if (takes_range) {
+    hold.runs.pop_back();  // others may take other tables of it
+    begun_run_ = hold.runs.back();
+  }
+  if (takes_range || job.level == repository_) hold.tables = Numbers(job.tables);
   Hold(hold);
   if (hold.kind == MergeKind::kQuiet) quiet_.Begin();
   if (kChecksWhole) Check();

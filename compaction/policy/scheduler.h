@@ -228,6 +228,10 @@ class Scheduler {
   // The next merge, or nothing. version, level_trigger, snapshots and push_down of what goes in are the owner's.
   std::optional<MergeJob> NextMerge(PickerInput input) const;
 
+  // Whether the output of the job will go into the repository in parts, so that its tables are to be as small as those
+  // of the repository.
+  bool GoesInParts(const Version& version, const MergeJob& job) const;
+
   // The job runs from now on, until EndMerge.
   JobHold BeginMerge(const MergeJob& job);
 
@@ -332,9 +336,14 @@ class Scheduler {
   void Check() const;
 
  private:
-  bool TakesPartOfRepository(const JobHold& hold) const {
-    return hold.is_drain || (TakesSomeTables(hold.kind) && hold.level == repository_);
-  }
+  // Levels that a job holds for itself, from the first to the last, and whether it shares the repository's with others
+  // that take some of its tables.
+  struct HeldLevels {
+    int first = 0;
+    int last = -1;
+    bool shares = false;
+  };
+  HeldLevels LevelsOf(const JobHold& hold) const;
   void Hold(const JobHold& hold);
   void Release(const JobHold& hold);
   void CollectionRefused();
@@ -353,6 +362,7 @@ class Scheduler {
 
   std::set<uint64_t> busy_runs_;    // inputs of running merges
   std::set<int> busy_levels_;       // levels that a running job takes runs from or puts them into
+  uint64_t begun_run_ = 0;          // of which a lazy copy took a part last
   std::set<uint64_t> busy_tables_;  // of the repository, in jobs that take only some of it
   TrimState trim_ = TrimState::kIdle;
   int repository_shares_ = 0;  // such jobs

@@ -237,9 +237,9 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   EXPECT_EQ(1, job->level);
   EXPECT_EQ(1, job->output_level);
   EXPECT_EQ(std::vector<uint64_t>({7}), Ids(job->inputs));
-  ASSERT_FALSE(job->collect.empty());
-  EXPECT_LE(job->collect.size(), 12u);
-  for (size_t i = 0; i < job->collect.size(); i++) EXPECT_EQ(run->tables[3 + i], job->collect[i]);
+  ASSERT_FALSE(job->tables.empty());
+  EXPECT_LE(job->tables.size(), 12u);
+  for (size_t i = 0; i < job->tables.size(); i++) EXPECT_EQ(run->tables[3 + i], job->tables[i]);
   input.settle = true;
   EXPECT_TRUE(PickMerge(input).has_value()) << "settling goes first, and there is something to settle";
   EXPECT_EQ(MergeKind::kSettle, PickMerge(input)->kind);

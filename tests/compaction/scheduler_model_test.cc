@@ -28,9 +28,14 @@ class World {
         growth_(1 + seed % 9),
         scheduler_(repository_, MakePolicy(growth_)),
         maker_(&pool_, BytewiseComparator()) {
-    for (uint64_t i = 0; i < 6; i++) {
-      tables_.push_back(maker_.Make(SortedVersions(maker_.order(), {{std::to_string(i), i + 1, kTypeValue, "v"}})));
+    // Runs of the buffer have keys from 1000 to 1002. Of a large repository a lazy copy takes some tables.
+    for (uint64_t i = 0, tables = seed % 2 == 0 ? 6 : 20; i < tables; i++) {
+      tables_.push_back(
+          maker_.Make(SortedVersions(maker_.order(), {{std::to_string(90 + i), i + 1, kTypeValue, "v"}})));
     }
+    std::sort(tables_.begin(), tables_.end(), [this](const TableRef& a, const TableRef& b) {
+      return maker_.order().Compare(a->smallest(), b->smallest()) < 0;
+    });
   }
 
   // How often a job fails, in percent.
@@ -268,9 +273,10 @@ class World {
     Running running;
     running.hold = scheduler_.BeginMerge(*job);
     running.inputs = Ids(job->inputs);
-    running.tables = job->kind == MergeKind::kCollect ? Numbers(job->collect) : std::vector<uint64_t>();
-    // A merge into the repository takes all of its tables.
-    if (job->output_level == repository_ && job->kind != MergeKind::kCollect) running.tables = Numbers(tables_);
+    running.tables = Numbers(job->tables);
+    if (!job->range.unbounded()) running.inputs.pop_back();
+    // Else a merge into the repository takes all of its tables.
+    if (job->output_level == repository_ && job->tables.empty()) running.tables = Numbers(tables_);
     running.merge = std::move(*job);
     Take(std::move(running));
     return true;
@@ -316,14 +322,16 @@ class World {
 
   void InstallMerge(const Running& running) {
     if (running.merge.kind == MergeKind::kCollect) {
-      for (const TableRef& table : running.merge.collect) table->marked.store(false, std::memory_order_relaxed);
+      for (const TableRef& table : running.merge.tables) table->marked.store(false, std::memory_order_relaxed);
       return;
     }
     const size_t output = static_cast<size_t>(running.merge.output_level);
+    std::vector<uint64_t> inputs = running.inputs;
+    if (!running.merge.range.unbounded()) inputs.push_back(levels_.back()[0]);
     const uint64_t id = output == levels_.size() - 1 ? 0 : ++last_id_;
     Span span{UINT64_MAX, 0};
     uint64_t entries = 0;
-    for (uint64_t input : running.inputs) {
+    for (uint64_t input : inputs) {
       span.first = std::min(span.first, spans_[input].first);
       span.last = std::max(span.last, spans_[input].last);
       entries += entries_[input];

@@ -170,7 +170,7 @@ void Merger::GiveWay(MergeRequest* request) {
 MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) {
   const bool into_repository = job.output_level == db_.options.num_levels - 1;
   CHECK(!job.inputs.empty() && job.output_level < db_.options.num_levels);
-  CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
+  CHECK(job.kind != MergeKind::kCollect || !job.tables.empty());
   MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, nullptr, {}, {}};
   uint64_t partition_bytes = tier_->PartitionBytes();
   request.copies = hold.copies;
@@ -190,11 +190,12 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   }
   request.payload = &(*version)->payload;
   if (job.kind == MergeKind::kCollect) {
-    request.inputs.push_back(job.collect);
+    request.inputs.push_back(job.tables);
     request.purpose = Purpose::kEvacuation;
     request.rewrite_all = true;
   } else {
-    for (const RunRef& run : job.inputs) request.inputs.emplace_back(run->tables.begin(), run->tables.end());
+    request.range = job.range;
+    for (const RunRef& run : job.inputs) request.inputs.push_back(run->TablesIn(db_.order, job.range));
   }
   // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
   const uint64_t oldest = job.inputs.back()->id;
@@ -208,10 +209,8 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   }
   request.on_ssd = (*version)->ssd;
   request.ranges = (*version)->ranges;
-  if (into_repository) {
-    if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
-    request.payload_limit = partition_bytes;
-  }
+  if (into_repository && job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
+  if (into_repository || scheduler_->GoesInParts(**version, job)) request.payload_limit = partition_bytes;
   request.leave_free = CopiesLeave(hold);
   request.copy_extents.took = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
   request.copy_extents.bytes = space_->NextChunkBytes();
@@ -238,6 +237,7 @@ void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t 
     for (const TableRef& table : result.removed) read += table->index()->size();
   }
   for (const TableRef& table : result.added) written += table->index()->size();
+  for (const MergeRest& rest : result.rests) written += rest.table->index()->size();
   DCHECK_GE(job.output_level, job.level);
   db_.statistics.merges.Add(1);
   db_.statistics.ranges.dropped.Add(result.range_dropped);
@@ -303,16 +303,16 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
 
 // Nobody reads expired records; their words say what becomes free.
 Status Merger::DropTables(const MergeJob& job, MergeResult* result) {
-  CHECK(job.kind == MergeKind::kDrop && !job.collect.empty());
+  CHECK(job.kind == MergeKind::kDrop && !job.tables.empty());
   VersionRef version;
   {
     DbLock lock(control_);
     version = tree_->versions->current();
   }
-  result->removed = job.collect;
-  result->entries_dropped = EntriesOf(job.collect);
+  result->removed = job.tables;
+  result->entries_dropped = EntriesOf(job.tables);
   result->entries_read = 0;
-  return miodb::DropTables(version->payload, job.collect, &result->payload.dropped);
+  return miodb::DropTables(version->payload, job.tables, &result->payload.dropped);
 }
 
 // The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash
@@ -330,7 +330,7 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
     run = tree_->versions->NewId();
   }
   for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
-  for (const TableRef& table : job.collect) {
+  for (const TableRef& table : job.tables) {
     if (job.kind == MergeKind::kDrop) tree_->GoesUnread(table->max_sequence());
   }
   for (const TableRef& table : result.moved) {
@@ -340,8 +340,12 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
     place.run = run;
     edit.tables.push_back(place);
   }
-  for (const TableRef& table : result.added) {
-    edit.tables.push_back({table->number(), level, run, table->index()->offset(), table->index()->size()});
+  const auto place_at = [](TablePlace place, const PMTable& table) {
+    return TablePlace{table.number(), place.level, place.run, table.index()->offset(), table.index()->size()};
+  };
+  for (const TableRef& table : result.added) edit.tables.push_back(place_at({0, level, run}, *table));
+  for (const MergeRest& rest : result.rests) {
+    edit.tables.push_back(place_at(tree_->versions->PlaceOf(rest.input), *rest.table));
   }
   if (MIODB_MUTATED(kMergeInTwoEdits)) {
     VersionEdit first;
@@ -350,6 +354,7 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   }
   Additions added;
   added.tables = result.added;
+  for (const MergeRest& rest : result.rests) added.tables.push_back(rest.table);
   added.payload = result.payload;
   Status s = tree_->Apply(std::move(edit), added);
   if (!s.ok()) return s;

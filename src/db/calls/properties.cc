@@ -98,6 +98,15 @@ bool ParseNumber(Slice text, uint64_t* number) {
   return true;
 }
 
+// DRAM that filters and upper levels of the tables take. Every table is asked, which is nothing to do under the mutex.
+uint64_t TableMemory(const Version& version) {
+  uint64_t bytes = 0;
+  for (const Run* run : version.runs) {
+    for (const TableRef& table : run->tables) bytes += table->memory_bytes();
+  }
+  return bytes;
+}
+
 // Flushes and merges.
 void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, uint64_t>>* counters) {
   DCHECK(counters != nullptr);
@@ -120,6 +129,11 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
 }
 
 }  // namespace
+
+VersionRef Properties::Current() {
+  DbLock lock(control_);
+  return tree_->versions->current();
+}
 
 // A single list is the source of "miodb.counters", of each counter's own property, and of the lines at the end of
 // "leveldb.stats", so that they have the same figures. Figures that the mutex guards come last.
@@ -166,6 +180,7 @@ CounterList Properties::Counters() {
   result.emplace_back("ssd-bytes-written", db_.ssd != nullptr ? db_.ssd->bytes_written() : 0);
   result.emplace_back("ssd-bytes-read", db_.statistics.ssd_read_bytes.value());
   result.emplace_back("ssd-ring-reads", db_.statistics.ring_reads.value());
+  const uint64_t memory = TableMemory(*Current());
   // From here on the figures are of one moment: the tree's version, its memtables and the reserve belong together.
   DbLock lock(control_);
   const SsdLevels* const ssd = tree_->versions->current()->ssd.get();
@@ -179,7 +194,7 @@ CounterList Properties::Counters() {
   result.emplace_back("runs", tree_->versions->current()->runs.size());
   result.emplace_back("payload-extents", tree_->versions->payload_extents());
   result.emplace_back("range-deletions", tree_->versions->manifest().ranges.size());
-  result.emplace_back("table-memory-bytes", tree_->TableMemoryBytes());
+  result.emplace_back("table-memory-bytes", memory);
   result.emplace_back("immutable-memtables", tree_->immutables.size());
   result.emplace_back("kept-log-bytes", space_->KeptLogBytes());
   return result;
@@ -191,11 +206,7 @@ std::string Properties::StatsText() {
       "                               Compactions\n"
       "Level  Files Size(MB) Time(sec) Read(MB) Write(MB)\n"
       "--------------------------------------------------\n";
-  VersionRef version;
-  {
-    DbLock lock(control_);
-    version = tree_->versions->current();
-  }
+  const VersionRef version = Current();
   for (size_t level = 0; level < version->levels.size(); level++) {
     size_t tables = 0;
     uint64_t bytes = 0;
@@ -218,11 +229,7 @@ std::string Properties::StatsText() {
 
 // The same figures of levels as in "leveldb.stats".
 std::string Properties::Prometheus() {
-  VersionRef version;
-  {
-    DbLock lock(control_);
-    version = tree_->versions->current();
-  }
+  const VersionRef version = Current();
   std::vector<LevelFigures> levels;
   for (size_t i = 0; i < version->levels.size(); i++) {
     const LevelStatistics& merged = db_.statistics.levels[i];
@@ -245,11 +252,7 @@ std::string Properties::Prometheus() {
 
 // The version is held by its reference while it is described, without the mutex: a long list keeps no writer waiting.
 std::string Properties::TablesText() {
-  VersionRef version;
-  {
-    DbLock lock(control_);
-    version = tree_->versions->current();
-  }
+  const VersionRef version = Current();
   std::string text;
   for (size_t level = 0; level < version->levels.size(); level++) {
     Append(&text, "--- level %zu ---\n", level);
@@ -349,8 +352,9 @@ bool Properties::Get(const Slice& property, std::string* value) {
     } else if (name == Slice("sstables")) {
       *value = TablesText();
     } else if (name == Slice("approximate-memory-usage")) {
+      const uint64_t tables = TableMemory(*Current());
       DbLock lock(control_);
-      *value = std::to_string(tree_->MemoryBytes());
+      *value = std::to_string(tables + tree_->MemTableBytes() + tree_->SealedBytes());
     } else {
       return false;
     }

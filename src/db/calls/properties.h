@@ -36,6 +36,7 @@ class Properties {
   bool Get(const Slice& property, std::string* value) EXCLUDES(db_mutex);
 
  private:
+  VersionRef Current() EXCLUDES(db_mutex);
   CounterList Counters() EXCLUDES(db_mutex);
   bool CountTables(uint64_t level, size_t* count);
   std::string StatsText() EXCLUDES(db_mutex);

@@ -153,19 +153,4 @@ uint64_t Tree::SealedBytes() const {
   return bytes;
 }
 
-// Tables keep their filters and upper levels in DRAM; indexes and records are in the pool.
-uint64_t Tree::TableMemoryBytes() const {
-  uint64_t bytes = 0;
-  for (const Run* run : versions->current()->runs) {
-    for (const TableRef& table : run->tables) bytes += table->memory_bytes();
-  }
-  return bytes;
-}
-
-uint64_t Tree::MemoryBytes() const {
-  uint64_t bytes = TableMemoryBytes() + memtable->memory_bytes();
-  for (const MemTableRef& sealed : immutables) bytes += sealed->memory_bytes();
-  return bytes;
-}
-
 }  // namespace miodb

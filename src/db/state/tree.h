@@ -86,10 +86,6 @@ class Tree : public ReadSources {
   uint64_t MemTableBytes() const REQUIRES(db_mutex);
   uint64_t SealedBytes() const REQUIRES(db_mutex);
 
-  // DRAM that tables take, and that tables and memtables take together.
-  uint64_t TableMemoryBytes() const REQUIRES(db_mutex);
-  uint64_t MemoryBytes() const REQUIRES(db_mutex);
-
   std::unique_ptr<VersionSet> versions GUARDED_BY(db_mutex);
   MemTableRef memtable GUARDED_BY(db_mutex);
   std::deque<MemTableRef> immutables GUARDED_BY(db_mutex);

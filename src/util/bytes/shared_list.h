@@ -184,6 +184,19 @@ class SharedList {
     if (root_ != nullptr) SearchBelow(*root_, wants, visit);
   }
 
+  // The summary of all items, from the parts below the root alone.
+  Summary Total() const {
+    Summary total;
+    if (root_ != nullptr && root_->height == 0) {
+      const NodeOf<T>& leaf = As<T>(*root_);
+      for (size_t i = 0; i < leaf.size; i++) total.Add(leaf.entries[i]);
+    } else if (root_ != nullptr) {
+      const NodeOf<Child>& inner = As<Child>(*root_);
+      for (size_t i = 0; i < inner.size; i++) total.Add(inner.entries[i].summary);
+    }
+    return total;
+  }
+
   // REQUIRES: i <= size()
   void Insert(size_t i, T item) {
     CHECK_LE(i, size_);
