@@ -37,7 +37,7 @@ struct TableSummary {
   void Add(const TableRef& table) {
     DCHECK(table != nullptr);
     Add({table->oldest_sequence(), HoldsHidden(*table), FirstTombstone(*table), table->expiry().whole, table->entries(),
-         table->payload_bytes()});
+         table->entries(), table->index()->size(), table->payload_bytes()});
   }
   void Add(const TableSummary& other) {
     oldest_sequence = std::min<uint64_t>(oldest_sequence, other.oldest_sequence);
@@ -45,6 +45,8 @@ struct TableSummary {
     first_tombstone = std::min(first_tombstone, other.first_tombstone);
     whole_expiry = std::min(whole_expiry, other.whole_expiry);
     entries += other.entries;
+    most_entries = std::max(most_entries, other.most_entries);
+    index_bytes += other.index_bytes;
     payload_bytes += other.payload_bytes;
   }
 
@@ -53,6 +55,8 @@ struct TableSummary {
   uint64_t first_tombstone = kNoExpiry;  // the earliest of the tables'
   uint64_t whole_expiry = kNoExpiry;     // no table has expired as a whole earlier
   uint64_t entries = 0;                  // of all the tables
+  uint64_t most_entries = 0;             // of one of them
+  uint64_t index_bytes = 0;              // of all of them
   uint64_t payload_bytes = 0;            // the same
 };
 

@@ -27,7 +27,7 @@ bool HasMarked(const std::vector<TablePiece>& pieces) {
                      [](const TablePiece& piece) { return piece.table->marked.load(std::memory_order_relaxed); });
 }
 
-// Bytes of records of the piece, as if all records of its table were of one size.
+// Payload of the piece, if all records of the table have one size.
 uint64_t PayloadOf(const TablePiece& piece) {
   const PMTable& table = *piece.table;
   DCHECK_GT(table.entries(), 0u);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compaction/filter/range_work.h"
+#include "compaction/policy/parts.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 
@@ -23,13 +23,6 @@ constexpr int kMaxMergeLevels = 4;
 // Tables that one job removes, so that its edit stays small.
 constexpr size_t kMaxDropTables = 1024;
 
-bool IsBusy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
-
-// For tables of the repository, of which jobs may take some.
-bool IsBusy(const PickerInput& input, const PMTable& table) {
-  return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
-}
-
 // The buffer level whose runs are due for the repository, if any: the deepest that has runs, if it is the last one, or
 // if they have enough entries for the repository to be worth rewriting. So the depth of the buffer follows the
 // repository: while its entries double, it is rewritten a bounded number of times.
@@ -42,7 +35,7 @@ std::optional<int> LevelForRepository(const PickerInput& input) {
   if (level < 0) return std::nullopt;
   if (level == last_buffer) return level;
   if (level < input.least_depth) return std::nullopt;
-  if (input.begun_run > 0 && version.levels[static_cast<size_t>(level)].back()->id == input.begun_run) return level;
+  if (HasBegun(input)) return level;
   uint64_t entries = 0;
   for (const RunRef& run : version.levels[static_cast<size_t>(level)]) entries += run->entries();
   const std::vector<RunRef>& repository = version.levels.back();
@@ -67,47 +60,6 @@ void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
   }
 }
 
-// Makes of a job for all of the repository one for a part of it, in the order of the keys: it begins where the oldest
-// run of the buffer does, of which earlier jobs have taken what comes before. False: the tables there are busy. A small
-// repository is taken as a whole.
-bool TakeRange(const PickerInput& input, MergeJob* job) {
-  const Version& version = *input.version;
-  const std::vector<RunRef>& repository = version.levels.back();
-  const bool small = repository.empty() || repository[0]->tables.size() <= kMaxJobTables;
-  if (small) return input.busy_levels->count(version.repository()) == 0;
-  if (input.busy_levels->count(version.repository()) > 0 && !input.repository_shared) return false;
-  CHECK(job->inputs.size() >= 2 && job->inputs.back() == repository[0]);
-  const TableList& tables = repository[0]->tables;
-  const PMTable& oldest = *job->inputs[job->inputs.size() - 2]->tables[0];
-  const KeyOrder& order = oldest.order();
-  // Keys between two tables go with the first.
-  const size_t above = tables.CountBefore(
-      [&](const TableRef& table) { return order.Compare(table->smallest(), oldest.smallest()) <= 0; });
-  const size_t begin = above - std::min<size_t>(above, 1);
-  size_t end = begin;
-  while (end < tables.size() && end - begin < kMaxJobTables && !IsBusy(input, *tables[end])) {
-    job->tables.push_back(tables[end++]);
-  }
-  if (begin > 0) job->range.from = tables[begin]->smallest().ToString();
-  if (end < tables.size()) job->range.to = tables[end]->smallest().ToString();
-  return end > begin;
-}
-
-// The lazy copy of the oldest runs of the level, at most width; nothing where it has to wait.
-std::optional<MergeJob> LazyCopyOf(const PickerInput& input, int level, size_t width) {
-  const Version& version = *input.version;
-  const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
-  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); }))
-    return std::nullopt;
-  MergeJob job{MergeKind::kLazyCopy, level, version.repository(), {}, {}};
-  job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(std::min(width, runs.size())), runs.end());
-  const std::vector<RunRef>& repository = version.levels.back();
-  CHECK(!job.inputs.empty() && repository.size() <= 1);
-  job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
-  if (!TakeRange(input, &job)) return std::nullopt;
-  return job;
-}
-
 // A level is scored by its runs for each run that makes it due. The level that is due for the repository is so with one
 // run, but scores as if two were needed, so that it gives way to levels that are as full. A run that is busy holds its
 // whole level back.
@@ -117,7 +69,8 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   const size_t trigger = static_cast<size_t>(input.level_trigger);
   const int lazy = LevelForRepository(input).value_or(-1);
   std::optional<MergeJob> copy;
-  if (lazy >= 0 && input.busy_levels->count(lazy) == 0) copy = LazyCopyOf(input, lazy, kMaxMergeWidth);
+  if (lazy >= 0 && input.busy_levels->count(lazy) == 0)
+    copy = IntoRepository(input, MergeKind::kLazyCopy, lazy, kMaxMergeWidth);
   // If levels are equally full, the upper level comes first.
   int best = -1;
   double best_score = 0;
@@ -151,7 +104,8 @@ std::optional<MergeJob> PickPushDown(const PickerInput& input) {
   const Version& version = *input.version;
   for (int level = version.repository() - 1; level >= 0; level--) {
     if (input.busy_levels->count(level) > 0) return std::nullopt;  // may be putting a run below
-    if (!version.levels[static_cast<size_t>(level)].empty()) return LazyCopyOf(input, level, 1);
+    if (!version.levels[static_cast<size_t>(level)].empty())
+      return IntoRepository(input, MergeKind::kLazyCopy, level, 1);
   }
   return std::nullopt;
 }
@@ -219,49 +173,6 @@ std::optional<MergeJob> PickExpired(const PickerInput& input) {
   return std::nullopt;
 }
 
-// Whether a merge of the repository alone would drop something, now that no snapshot needs it.
-bool HoldsHidden(const PickerInput& input, const Run& repository) {
-  const Version& version = *input.version;
-  if (version.ranges != nullptr) {
-    const VersionFilter none({});
-    // A deletion above the reach, which only a manifest with forged numbers has, would make a table due again as soon
-    // as it was written.
-    for (const TableRef& table : repository.tables) {
-      if (table->ranges_applied() < input.ranges_reach && MayDropRanges(*version.ranges, none, *table)) return true;
-    }
-  }
-  const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
-  // Expired values count as tombstones. Values that had expired before the clock was set back do not count.
-  const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
-  const auto ends_here = [&](uint64_t first_tombstone) {
-    return tombstones_end_here && first_tombstone <= date_micros;
-  };
-  bool holds = false;
-  repository.tables.Search(
-      [&](const TableSummary& part) { return !holds && (part.hidden || ends_here(part.first_tombstone)); },
-      [&](const TableRef& table) { holds = holds || HoldsHidden(*table) || ends_here(FirstTombstone(*table)); });
-  return holds;
-}
-
-// A merge of everything reads each entry once; merges level by level would read it once for each level. The repository
-// alone is taken only if a merge of it would drop something, so that settling what is settled ends.
-std::optional<MergeJob> PickSettle(const PickerInput& input) {
-  if (input.jobs_running) return std::nullopt;
-  const Version& version = *input.version;
-  MergeJob job{MergeKind::kSettle, 0, version.repository(), {}, {}};
-  for (int level = 0; level < version.repository(); level++) {
-    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
-    job.inputs.insert(job.inputs.end(), runs.begin(), runs.end());
-  }
-  const std::vector<RunRef>& repository = version.levels.back();
-  CHECK_LE(repository.size(), 1u);
-  if (job.inputs.empty() && (input.snapshots || repository.empty() || !HoldsHidden(input, *repository[0]))) {
-    return std::nullopt;
-  }
-  job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
-  return job;
-}
-
 }  // namespace
 
 // For the info log and for errors.
@@ -283,44 +194,6 @@ const char* MergeKindName(MergeKind kind) {
   return "";
 }
 
-// The output of a merge of several levels lies in the place of its oldest run, so that has to be the deepest. The
-// oldest run that is worth it is looked for from the repository up.
-std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
-  CHECK(!input.jobs_running && growth > 0);
-  const Version& version = *input.version;
-  struct Item {
-    int level;
-    RunRef run;
-  };
-  std::vector<Item> by_age;
-  std::vector<uint64_t> newer;  // entries of all runs before this one
-  uint64_t entries = 0;
-  for (int level = 0; level <= version.repository(); level++) {
-    for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
-      by_age.push_back({level, run});
-      newer.push_back(entries);
-      entries += run->entries();
-    }
-  }
-  if (by_age.empty() || by_age[0].level == version.repository()) return std::nullopt;
-  CHECK_EQ(by_age.size(), newer.size());
-  MergeJob job{MergeKind::kQuiet, by_age[0].level, version.repository(), {}, {}};
-  size_t count = by_age.size();
-  // Without a repository the oldest run of the buffer becomes it.
-  if (by_age.back().level == version.repository()) {
-    while (count > 1 && newer[count - 1] * growth < by_age[count - 1].run->entries()) count--;
-    job.output_level = by_age[count - 1].level;
-  }
-  if (job.output_level == job.level) return std::nullopt;
-  uint64_t index_bytes = 0;
-  for (size_t i = 0; i < count; i++) {
-    job.inputs.push_back(by_age[i].run);
-    for (const TableRef& table : by_age[i].run->tables) index_bytes += table->index()->size();
-  }
-  if (index_bytes > input.quiet_bytes) return std::nullopt;
-  return job;
-}
-
 // Neighbours in age are inputs that follow each other in the list of all runs of the levels from the job's own to its
 // output, newest first; and but in a collection they reach to the oldest run of the job's level, in a zero-copy merge
 // to that of the last level above its output.
@@ -328,10 +201,12 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   const auto& levels = input.version->levels;
   CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
   CHECK(!job.inputs.empty());
-  CHECK_EQ(TakesSomeTables(job.kind), job.level == job.output_level);
+  const bool takes_part = !TakesSomeTables(job.kind) && !job.tables.empty();
   CHECK(!TakesSomeTables(job.kind) || !job.tables.empty());
-  CHECK(job.range.unbounded() || (job.kind == MergeKind::kLazyCopy && !job.tables.empty()));
-  CHECK((job.kind != MergeKind::kSettle && job.kind != MergeKind::kQuiet) || !input.jobs_running);
+  CHECK(job.level < job.output_level || takes_part || TakesSomeTables(job.kind));
+  CHECK(job.range.unbounded() || (takes_part && job.output_level == input.version->repository()));
+  CHECK(job.kind != MergeKind::kQuiet || !input.jobs_running);
+  CHECK(job.kind != MergeKind::kSettle || takes_part || !input.jobs_running);
   // All runs from the job's level to its output, newest first.
   std::vector<RunRef> by_age;
   for (int level = job.level; level <= job.output_level; level++) {
@@ -347,7 +222,6 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
     CHECK_EQ(newer + job.inputs.size() + levels[static_cast<size_t>(job.output_level)].size(), by_age.size());
   }
   // A job that takes some of the repository's tables does not ask for its run.
-  const bool takes_part = job.kind == MergeKind::kLazyCopy && !job.tables.empty();
   CHECK(std::none_of(job.inputs.begin(), job.inputs.end() - takes_part,
                      [&](const RunRef& run) { return IsBusy(input, *run); }));
   const auto& tables = (takes_part ? job.inputs.back() : job.inputs.front())->tables;
@@ -366,10 +240,10 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
   // Merges before collections: a merge drops garbage on its way, and what it leaves is cheaper to collect.
   if (!input.merges_blocked) {
     std::optional<MergeJob> job;
-    if (input.settle) {
-      job = PickSettle(input);  // at once; smaller merges before it would be work done twice
-    } else {
-      if (input.push_down) job = PickPushDown(input);
+    if (input.settle) job = PickSettle(input);  // at once; smaller merges before it would be work done twice
+    // While the buffer that was found goes into the repository in parts, what is new is merged as ever.
+    if (!input.settle || HasBegun(input)) {
+      if (!job.has_value() && input.push_down) job = PickPushDown(input);
       if (!job.has_value()) job = PickBufferMerge(input);
     }
     if (job.has_value()) return job;

@@ -2,8 +2,8 @@
 //
 // Order: tables of which everything has expired, which one edit removes; if somebody waits for a settled database, one
 // merge of the whole buffer into the repository, once running jobs are done, or of the repository alone if it holds
-// what only a snapshot that is gone has needed; else zero-copy merges and lazy copies that are due, the level with the
-// most runs for its trigger first; then garbage collection.
+// what only a snapshot that is gone has needed, and of a large repository part by part (parts.h); else zero-copy merges
+// and lazy copies that are due, the level with the most runs for its trigger first; then garbage collection.
 
 #ifndef MIODB_COMPACTION_POLICY_PICKER_H_
 #define MIODB_COMPACTION_POLICY_PICKER_H_
@@ -22,7 +22,7 @@ namespace miodb {
 enum class MergeKind {
   kZeroCopy,  // two or more runs of one buffer level, and of those below that become due by it, into one run below
   kLazyCopy,  // the oldest runs of the buffer into the repository
-  kSettle,    // all buffer levels into the repository, or that alone
+  kSettle,    // all buffer levels into the repository or towards it, or that alone
   kQuiet,     // the newest runs, and the one before them, into one in its place: nobody waits for it
   kCollect,   // tables of one run, rewritten without what lies in extents marked for evacuation
   kDrop,      // tables of one run that have expired as a whole and hide nothing: they go, and nothing is written
@@ -39,18 +39,16 @@ struct MergeJob {
   int output_level;
   std::vector<RunRef> inputs;    // newest first; a job into the repository ends with its run if there is one
   std::vector<TableRef> tables;  // kCollect: of inputs[0], to rewrite; kDrop: to remove; else the repository's in range
-  KeyRange range = {};           // kLazyCopy: the part of the inputs that the job takes; unbounded: all of them
+  KeyRange range = {};           // of the inputs, for which the repository's tables stand; unbounded: all of them
 };
-
-// The most tables of the repository that one job rewrites, so that the space of these is freed before the next begins.
-inline constexpr size_t kMaxJobTables = 8;
 
 struct PickerInput {
   VersionRef version;
   int level_trigger = 2;
   int least_depth = INT_MAX;  // runs of this buffer level and of deeper ones may go into the repository before the last
   uint64_t growth = 1;        // if the repository has at most so many times their entries
-  uint64_t begun_run = 0;     // a lazy copy took a part of this run, so it goes on with the rest; 0: none
+  uint64_t partition_bytes = UINT64_MAX;  // payload of a table of the repository
+  uint64_t begun_run = 0;                 // a lazy copy took a part of this run, so it goes on with the rest; 0: none
   const std::set<uint64_t>* busy_runs = nullptr;
   const std::set<int>* busy_levels = nullptr;
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; tables of the repository in jobs that take only some
@@ -68,6 +66,9 @@ struct PickerInput {
   uint64_t quiet_bytes = 0;              // of the pool, that a quiet merge may take for its index
   bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
 };
+
+// A merge for somebody who waits for a settled database, as PickMerge makes it.
+std::optional<MergeJob> PickSettle(const PickerInput& input);
 
 // The next job, or nothing if none is due or all that are due have to wait for running ones.
 std::optional<MergeJob> PickMerge(const PickerInput& input);

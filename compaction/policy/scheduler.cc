@@ -11,7 +11,9 @@ namespace miodb {
 
 namespace {
 
-bool HoldsAll(const JobHold& hold) { return hold.kind == MergeKind::kSettle || hold.kind == MergeKind::kQuiet; }
+bool HoldsAll(const JobHold& hold) {
+  return hold.kind == MergeKind::kQuiet || (hold.kind == MergeKind::kSettle && hold.tables.empty());
+}
 
 QuietEvent EndOf(Outcome outcome) {
   return outcome == Outcome::kInstalled ? QuietEvent::kInstalled
@@ -81,16 +83,9 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
 Scheduler::HeldLevels Scheduler::LevelsOf(const JobHold& hold) const {
   if (hold.is_drain) return {0, -1, true};
   if (HoldsAll(hold)) return {0, repository_, false};
-  switch (hold.kind) {
-    case MergeKind::kZeroCopy:
-      return {hold.level, hold.output_level - 1, false};
-    case MergeKind::kLazyCopy:
-      return {hold.level, hold.output_level - !hold.tables.empty(), !hold.tables.empty()};
-    default:
-      CHECK_EQ(hold.level, hold.output_level);
-      if (hold.level == repository_) return {0, -1, true};
-      return {hold.level, hold.level, false};
-  }
+  const bool shares = !hold.tables.empty();
+  CHECK(!shares || hold.output_level == repository_);
+  return {hold.level, hold.output_level - (shares || hold.kind == MergeKind::kZeroCopy), shares};
 }
 
 // Without memory nothing is held: what is busy is made beside what was, and few jobs run at a time.
@@ -115,7 +110,6 @@ void Scheduler::Hold(const JobHold& hold) {
   running_++;
   drains_ += hold.is_drain;
   repository_shares_ += held.shares;
-  settles_started_ += hold.kind == MergeKind::kSettle;
 }
 
 // The opposite of Hold. Release needs the hold alone, because the job and its tables may be gone by then.
@@ -132,14 +126,7 @@ void Scheduler::Release(const JobHold& hold) {
   repository_shares_ -= held.shares;
   CHECK_GE(repository_shares_, 0);
   if (held.shares && repository_shares_ == 0) free_level(repository_);
-  settles_finished_ += hold.kind == MergeKind::kSettle;
   if (kChecksWhole) Check();
-}
-
-bool Scheduler::GoesInParts(const Version& version, const MergeJob& job) const {
-  DCHECK_EQ(version.repository(), repository_);
-  return job.kind == MergeKind::kZeroCopy && job.output_level >= std::min(policy_.least_depth, repository_ - 1) &&
-         !version.levels.back().empty() && version.levels.back()[0]->tables.size() > kMaxJobTables;
 }
 
 // A collection may always copy, since copying is its purpose.
@@ -152,12 +139,11 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   hold.full = full();
   hold.installed = installed_;
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
-  const bool takes_range = job.kind == MergeKind::kLazyCopy && !job.tables.empty();
-  if (takes_range) {
-    hold.runs.pop_back();  // others may take other tables of it
-    begun_run_ = hold.runs.back();
-  }
-  if (takes_range || job.level == repository_) hold.tables = Numbers(job.tables);
+  const bool takes_part = !TakesSomeTables(job.kind) && !job.tables.empty();
+  if (takes_part && job.inputs.size() > 1) begun_run_ = job.inputs[job.inputs.size() - 2]->id;
+  // Others may take other tables of the repository, but beside a quiet merge nobody does.
+  if (takes_part && job.kind != MergeKind::kQuiet) hold.runs.pop_back();
+  if (job.output_level == repository_ && job.kind != MergeKind::kQuiet) hold.tables = Numbers(job.tables);
   Hold(hold);
   if (hold.kind == MergeKind::kQuiet) quiet_.Begin();
   if (kChecksWhole) Check();
@@ -364,10 +350,6 @@ void Scheduler::Check() const {
   CHECK_EQ(running_ == 0, busy_levels_.empty());
   CHECK(running_ > drains_ || busy_runs_.empty());
   CHECK(busy_levels_.empty() || (*busy_levels_.begin() >= 0 && *busy_levels_.rbegin() <= repository_));
-  // A settling merge runs alone.
-  CHECK_LE(settles_finished_, settles_started_);
-  CHECK_LE(settles_started_ - settles_finished_, running_ > 0 ? 1 : 0);
-  CHECK(settles_started_ == settles_finished_ || running_ == 1);
   CHECK(settles_ >= 0 && installed_ <= attempts_);
   CHECK(marked_at_ <= attempts_ && looked_at_ <= attempts_);
   CHECK_GE(refusals_, 0);

@@ -228,10 +228,6 @@ class Scheduler {
   // The next merge, or nothing. version, level_trigger, snapshots and push_down of what goes in are the owner's.
   std::optional<MergeJob> NextMerge(PickerInput input) const;
 
-  // Whether the output of the job will go into the repository in parts, so that its tables are to be as small as those
-  // of the repository.
-  bool GoesInParts(const Version& version, const MergeJob& job) const;
-
   // The job runs from now on, until EndMerge.
   JobHold BeginMerge(const MergeJob& job);
 
@@ -319,8 +315,6 @@ class Scheduler {
   }
   void EndSettle();
   bool settling() const { return settles_ > 0; }
-  uint64_t settles_started() const { return settles_started_; }
-  uint64_t settles_finished() const { return settles_finished_; }
 
   // Merges and collections that wait for space are to be tried again.
   void Retry();
@@ -376,8 +370,6 @@ class Scheduler {
   uint64_t installed_ = 0;           // those that were installed
   uint64_t settle_date_micros_ = 0;  // the latest that was asked for
   int settles_ = 0;                  // callers who want everything in the repository
-  uint64_t settles_started_ = 0;
-  uint64_t settles_finished_ = 0;
 };
 
 }  // namespace miodb

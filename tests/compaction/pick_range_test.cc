@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compaction/policy/picker.h"
+#include "compaction/policy/parts.h"
 #include "compaction/policy/scheduler.h"
 #include "tests/compaction/versions.h"
 #include "tests/pmtable/table_maker.h"
@@ -22,6 +22,7 @@ class PickRangeTest : public testing::Test {
   PickRangeTest() {
     input_.version = version_ = MakeVersion({{}, {}, {}});
     SetRun(2, 0, Keys(kFirst, kFirst + 10 * kTables, 10));
+    input_.partition_bytes = 1;
     input_.busy_runs = &busy_runs_;
     input_.busy_levels = &busy_levels_;
     input_.busy_tables = &busy_tables_;
@@ -122,7 +123,7 @@ TEST_F(PickRangeTest, JobsEndWhereOthersHaveTables) {
 }
 
 TEST_F(PickRangeTest, ASmallRepositoryIsTakenAsAWhole) {
-  SetRun(2, 0, Keys(100, 100 + 10 * kMaxJobTables, 10));
+  input_.partition_bytes = 1000;
   SetRun(1, 5, {105});
   EXPECT_EQ("..", Pick());
   EXPECT_TRUE(job_->tables.empty());

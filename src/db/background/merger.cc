@@ -6,6 +6,7 @@
 
 #include "compaction/merge/drop_account.h"
 #include "compaction/policy/marked_tables.h"
+#include "compaction/policy/parts.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 #include "src/util/clock/clock.h"
@@ -23,6 +24,15 @@ uint64_t BytesOfMerges(const Persist& persist) {
   return bytes;
 }
 
+// Whether the output of the job goes into the repository in parts later on: then its tables are as small as those of
+// the repository, because a part takes them one by one.
+bool WillGoInParts(const Version& version, const MergeJob& job, uint64_t partition_bytes) {
+  const int last = version.repository() - 1;
+  DCHECK_GE(last, 0);
+  return !TakesSomeTables(job.kind) && job.output_level >= std::min(SchedulePolicy().least_depth, last) &&
+         IsTakenInParts(version, partition_bytes);
+}
+
 }  // namespace
 
 // Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, whether the
@@ -32,6 +42,7 @@ PickerInput Merger::MakePickerInput() const {
   PickerInput input;
   input.version = tree_->versions->current();
   input.level_trigger = db_.options.level_trigger;
+  input.partition_bytes = tier_->PartitionBytes();
   input.snapshots = !tree_->snapshots.empty();
   input.date_micros = db_.WallMicros();
   input.ranges_reach = tree_->versions->manifest().flushed_sequence;
@@ -48,6 +59,18 @@ bool Merger::HasWork() const {
   return control_->error().ok() &&
          (ranges_.applying() || ranges_.IsDue() || marks == MarkState::kPicked || marks == MarkState::kSearching ||
           scheduler_->NextMerge(MakePickerInput()).has_value());
+}
+
+// What is hidden in the repository is old, and so is a part of it that is being rewritten for that.
+bool Merger::HasWorkOf(uint64_t sequence) const {
+  const Version& version = *tree_->versions->current();
+  for (int level = 0; level < version.repository(); level++) {
+    for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
+      if (run->tables.Total().oldest_sequence <= sequence) return true;
+    }
+  }
+  const std::optional<MergeJob> job = scheduler_->NextMerge(MakePickerInput());
+  return job.has_value() && job->kind == MergeKind::kSettle && job->inputs[0] == version.levels.back()[0];
 }
 
 // Looks for garbage, and whether anything is at work or due that may free space.
@@ -176,7 +199,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.copies = hold.copies;
   {
     DbLock lock(control_);
-    if (!request.copies) {
+    if (!request.copies && job.tables.empty()) {
       partition_bytes = std::max(partition_bytes, tree_->versions->payload_live_bytes() / kTablesWhenTight);
     }
     *version = tree_->versions->current();
@@ -184,7 +207,8 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
     // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
     // everything does.
-    if (into_repository && !hold.full && (job.kind != MergeKind::kSettle || !SpaceIsShort(space_->Figures()))) {
+    if (into_repository && !hold.full &&
+        (job.kind != MergeKind::kSettle || !job.tables.empty() || !SpaceIsShort(space_->Figures()))) {
       request.settle_limit = tier_->SettlesAll() ? UINT64_MAX : db_.options.lazy_copy_limit;
     }
   }
@@ -210,7 +234,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.on_ssd = (*version)->ssd;
   request.ranges = (*version)->ranges;
   if (into_repository && job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
-  if (into_repository || scheduler_->GoesInParts(**version, job)) request.payload_limit = partition_bytes;
+  if (into_repository || WillGoInParts(**version, job, partition_bytes)) request.payload_limit = partition_bytes;
   request.leave_free = CopiesLeave(hold);
   request.copy_extents.took = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
   request.copy_extents.bytes = space_->NextChunkBytes();

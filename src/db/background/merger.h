@@ -58,6 +58,10 @@ class Merger {
   // Runs one job. False if none was due.
   bool Step() EXCLUDES(db_mutex);
 
+  // Whether the buffer has something that was written by this sequence, or the repository something to drop. REQUIRES:
+  // somebody waits for a settled database.
+  bool HasWorkOf(uint64_t sequence) const REQUIRES(db_mutex);
+
   // Whether a merge is due.
   bool HasWork() const REQUIRES(db_mutex);
 

@@ -46,13 +46,11 @@ Status Requests::Settle() {
   SettleRequest request(scheduler_, db_.WallMicros());
   scheduler_->RetryFlush();
   scheduler_->Retry();
-  const uint64_t started = scheduler_->settles_started();
   control_->WakeAll();
   const uint64_t sequence = tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: policy only
   const auto wanting = [&]() REQUIRES(db_mutex) {
-    const bool settled = scheduler_->settles_finished() > started;
-    const bool merged = settled || (scheduler_->running() == 0 && tree_->versions->current()->BufferEmpty());
-    if (!(merged || scheduler_->merges_blocked()) || (scheduler_->anything_blocked() && tier_->HasDrainWork()))
+    const bool settled = !merger_->HasWorkOf(sequence);
+    if (!(settled || scheduler_->merges_blocked()) || (scheduler_->anything_blocked() && tier_->HasDrainWork()))
       return true;
     // Where others write all the time there is always something to merge: then all that was there at the call is
     // enough.

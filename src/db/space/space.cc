@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compaction/policy/parts.h"
 #include "pmtable/table_builder.h"
 #include "src/db/context/open_sizes.h"
 #include "src/log/chunk_index.h"
@@ -82,8 +83,9 @@ uint64_t BufferPayload(const Version& version) {
 
 }  // namespace
 
-// Room to write the index of every table once more, which is what merges need at most, and that of every memtable
-// twice: by its flush, and by the merge after it. delete_bytes: of a chunk of deletes to come, small records all.
+// Room to write the index of every table once more that jobs take at a time, which is what merges need at most, and
+// that of every memtable twice: by its flush, and by the merge after it. delete_bytes: of a chunk of deletes to come,
+// small records all.
 //
 // Deletes may have what is kept here for scattered space, and when there is nothing left to merge half of what the
 // entries take, since what they free is worth more. The tables that have to be made, and that are rounded to units,
@@ -114,7 +116,8 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
   const uint64_t tables = std::clamp(tree_->versions->tables() + memtables, kTablesWhenTight, most) + memtables;
   const uint64_t per_entry =
       kIndexBytesPerEntry + kScatteredBytesPerEntry * kExtentUnit / std::max(db_.chunk_bytes, kExtentUnit);
-  uint64_t bytes = (tree_->versions->entries() + 2 * unflushed) * per_entry;
+  const uint64_t entries = MostEntriesAtOnce(*tree_->versions->current(), db_.options.partition_size);
+  uint64_t bytes = (entries + 2 * unflushed) * per_entry;
   if (demand != Demand::kAny) bytes = demand == Demand::kDeletes ? bytes / 6 * 5 : bytes / 2;
   return bytes + tables * PMTableBuilder::kBytesPerTable;
 }

@@ -1,0 +1,144 @@
+// Merges towards the settled state, in which all is in the repository: because somebody waits for that, or because
+// nobody writes.
+
+#include <algorithm>
+
+#include "compaction/filter/range_work.h"
+#include "compaction/policy/parts.h"
+#include "compaction/policy/picker.h"
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+namespace {
+
+// The first table of the repository of which a merge by itself would drop something, now that no snapshot needs it.
+TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
+  const Version& version = *input.version;
+  if (version.ranges != nullptr) {
+    const VersionFilter none({});
+    // A deletion above the reach, which only a manifest with forged numbers has, would make a table due again as soon
+    // as it was written.
+    for (const TableRef& table : repository.tables) {
+      if (table->ranges_applied() < input.ranges_reach && MayDropRanges(*version.ranges, none, *table)) return table;
+    }
+  }
+  const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
+  // Expired values count as tombstones. Values that had expired before the clock was set back do not count.
+  const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
+  const auto ends_here = [&](uint64_t first_tombstone) {
+    return tombstones_end_here && first_tombstone <= date_micros;
+  };
+  TableRef first;
+  repository.tables.Search(
+      [&](const TableSummary& part) { return first == nullptr && (part.hidden || ends_here(part.first_tombstone)); },
+      [&](const TableRef& table) {
+        if (first == nullptr && (HoldsHidden(*table) || ends_here(FirstTombstone(*table)))) first = table;
+      });
+  return first;
+}
+
+// The repository alone, or the part of it that begins with this table.
+std::optional<MergeJob> SettleRepository(const PickerInput& input, const PMTable& first) {
+  const Version& version = *input.version;
+  const RunRef& repository = version.levels.back()[0];
+  if (!IsTakenInParts(version, input.partition_bytes))
+    return MergeJob{MergeKind::kSettle, 0, version.repository(), {repository}, {}};
+  MergeJob job{MergeKind::kSettle, version.repository(), version.repository(), {repository}, {}};
+  if (!TakePart(input, repository->FindTable(first.order(), first.largest()), &job)) return std::nullopt;
+  return job;
+}
+
+// The runs of the buffer, newest first.
+std::vector<RunRef> BufferRuns(const Version& version) {
+  std::vector<RunRef> runs;
+  for (int level = 0; level < version.repository(); level++) {
+    const std::vector<RunRef>& of_level = version.levels[static_cast<size_t>(level)];
+    runs.insert(runs.end(), of_level.begin(), of_level.end());
+  }
+  return runs;
+}
+
+// Towards a repository that is taken in parts, all runs of the buffer become one first, so that each part is rewritten
+// once. Newer runs wait until that one is gone. A single level has no place for it behind newer runs.
+std::optional<MergeJob> NextPart(const PickerInput& input, MergeKind kind, std::vector<RunRef> buffer) {
+  const Version& version = *input.version;
+  const int last = version.repository() - 1;
+  CHECK(IsTakenInParts(version, input.partition_bytes) && !buffer.empty());
+  if (last == 0 || buffer.size() == 1 || HasBegun(input)) {
+    int level = last;
+    while (version.levels[static_cast<size_t>(level)].empty()) level--;
+    if (input.busy_levels->count(level) > 0) return std::nullopt;
+    return IntoRepository(input, kind, level, 1);
+  }
+  if (input.jobs_running) return std::nullopt;
+  return MergeJob{kind, 0, last, std::move(buffer), {}};
+}
+
+}  // namespace
+
+// A merge of everything reads each entry once; merges level by level would read it once for each level. What is hidden
+// in the repository goes first: where others write all the time, there is no end of what is new. The repository alone
+// is taken only if a merge of it would drop something, so that settling what is settled ends.
+std::optional<MergeJob> PickSettle(const PickerInput& input) {
+  const Version& version = *input.version;
+  const std::vector<RunRef>& repository = version.levels.back();
+  const bool parts = IsTakenInParts(version, input.partition_bytes);
+  if (input.jobs_running && !parts) return std::nullopt;
+  std::vector<RunRef> buffer = BufferRuns(version);
+  CHECK_LE(repository.size(), 1u);
+  if ((buffer.empty() || (parts && !HasBegun(input))) && !input.snapshots && !repository.empty()) {
+    const TableRef first = FirstWithHidden(input, *repository[0]);
+    if (first != nullptr) return SettleRepository(input, *first);
+  }
+  if (buffer.empty()) return std::nullopt;
+  if (parts) return NextPart(input, MergeKind::kSettle, std::move(buffer));
+  MergeJob job{MergeKind::kSettle, 0, version.repository(), std::move(buffer), {}};
+  job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
+  return job;
+}
+
+// The output of a merge of several levels lies in the place of its oldest run, so that has to be the deepest. The
+// oldest run that is worth it is looked for from the repository up; a run that has begun to go into the repository is.
+std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
+  CHECK(!input.jobs_running && growth > 0);
+  const Version& version = *input.version;
+  std::vector<RunRef> runs = BufferRuns(version);
+  if (runs.empty()) return std::nullopt;
+  std::vector<int> levels;
+  std::vector<uint64_t> newer;  // entries of all runs before this one
+  uint64_t entries = 0;
+  runs.insert(runs.end(), version.levels.back().begin(), version.levels.back().end());
+  for (int level = 0; level <= version.repository(); level++) {
+    for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
+      levels.push_back(level);
+      newer.push_back(entries);
+      entries += run->entries();
+    }
+  }
+  CHECK(runs.size() == levels.size() && runs.size() == newer.size());
+  size_t count = runs.size();
+  MergeJob job{MergeKind::kQuiet, levels[0], version.repository(), {}, {}};
+  // Without a repository the oldest run of the buffer becomes it.
+  if (levels.back() == version.repository()) {
+    while (count > 1 && !HasBegun(input) && newer[count - 1] * growth < runs[count - 1]->entries()) count--;
+    job.output_level = levels[count - 1];
+  }
+  if (job.output_level == job.level) return std::nullopt;
+  if (job.output_level == version.repository() && IsTakenInParts(version, input.partition_bytes)) {
+    std::optional<MergeJob> part = NextPart(input, MergeKind::kQuiet, BufferRuns(version));
+    if (!part.has_value()) return std::nullopt;
+    job = std::move(*part);
+  } else {
+    job.inputs.assign(runs.begin(), runs.begin() + static_cast<ptrdiff_t>(count));
+  }
+  uint64_t index_bytes = 0;
+  for (const TableRef& table : job.tables) index_bytes += table->index()->size();
+  for (const RunRef& run : job.inputs) {
+    if (job.tables.empty() || run != version.levels.back()[0]) index_bytes += run->tables.Total().index_bytes;
+  }
+  if (index_bytes > input.quiet_bytes) return std::nullopt;
+  return job;
+}
+
+}  // namespace miodb
