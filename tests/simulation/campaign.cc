@@ -53,6 +53,13 @@ constexpr char kSavepointHistory[] = "p0.30! q0 p1.25! f q1 c q0 p0.20 q2 o q1";
 // A follower has to find every write again after flushes, a full area, merges that need no chunk any more, and opens.
 constexpr char kUpdatesHistory[] = "p0.30! b3.7! f p1.25! m0.9 f q0 c d0! p0.20 f o p2.1! v0.2! f c k f q0 p1.9! x";
 
+// Merges of parts behind a repository of all keys, with tables that reach over the border of two parts: lazy copies,
+// settles of one run and of two, an open in between, and garbage.
+constexpr char kPartsHistory[] =
+    " c p5.60! p20.60 p29.60 p31.60 p44.60 f p1.50! p22.60 p33.60 f M M M p3.9! p30.60 p40.60 f c o d30! p31.9 f "
+    "p29.40! "
+    "d33 p2.60 f M M o M c e M x";
+
 constexpr uint64_t kSiteHistories = 12;
 constexpr uint64_t kSiteImages = 20000;
 
@@ -152,6 +159,7 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t
            survives(BroadSettings(mode), max_images / 3, random_histories) &&
            survives(WideSettings(mode), max_images / 3, random_histories) &&
            survives(ThoroughSettings(mode), max_images, RunRegionAddition) &&
+           survives(BroadSettings(mode), max_images, RunParts) &&
            survives(ShortHistorySettings(mode), max_images, RunUpdates);
   });
   result->images += shared->images;
@@ -159,12 +167,14 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t
 }
 
 // From the operation after the first on.
-Failure RunOne(Explorer* explorer, uint64_t seed, const char* text, const Announce& announce) {
+Failure RunOne(Explorer* explorer, uint64_t seed, const std::string& text, const Announce& announce,
+               size_t first_explored = 1) {
   const Config config = MakeConfig(seed);
   History history;
   CHECK(FromText(text, &history));
-  announce(config.seed, history, 1);
-  return explorer->Run(config, history, 1) ? Failure() : FailureOf(*explorer, config, history, 1);
+  announce(config.seed, history, first_explored);
+  return explorer->Run(config, history, first_explored) ? Failure()
+                                                        : FailureOf(*explorer, config, history, first_explored);
 }
 
 }  // namespace
@@ -259,6 +269,14 @@ Failure RunSavepoints(Explorer* explorer, const Announce& announce) {
 
 Failure RunUpdates(Explorer* explorer, const Announce& announce) {
   return RunOne(explorer, kKeepsLogSeed, kUpdatesHistory, announce);
+}
+
+Failure RunParts(Explorer* explorer, const Announce& announce) {
+  const Config config = MakeConfig(kPartsSeed);
+  const int keys = config.first_single_key();
+  std::string puts;
+  for (int i = 0; i < keys; i++) puts += " p" + std::to_string(i) + ".60";
+  return RunOne(explorer, kPartsSeed, puts + kPartsHistory, announce, static_cast<size_t>(keys));
 }
 
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure) {

@@ -89,6 +89,13 @@ TEST_P(ExplorerTest, EveryCrashWhileSavepointsAreMadeAndDroppedLeavesThemOrNot) 
   EXPECT_EQ(5u, explorer.totals().savepoints);
 }
 
+TEST_P(ExplorerTest, EveryCrashWhilePartsAreMergedLeavesAPrefixOfTheWrites) {
+  Explorer explorer(BroadSettings(GetParam()));
+  Expect(RunParts(&explorer, Ignore));
+  EXPECT_GT(explorer.totals().lazy_copies, 0u);
+  EXPECT_GT(explorer.totals().splits, 0u);
+}
+
 TEST_P(ExplorerTest, EveryCrashLeavesTheUpdateStreamWithEveryWrite) {
   Explorer explorer(ShortHistorySettings(GetParam()));
   Expect(RunUpdates(&explorer, Ignore));
@@ -101,15 +108,14 @@ class PlantedTest : public testing::TestWithParam<Mutation> {
   void TearDown() override { g_mutation = Mutation::kNone; }
 };
 
-INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
-                         testing::Values(Mutation::kManifestUnchecked, Mutation::kRootBeforeSnapshot,
-                                         Mutation::kFlushInTwoEdits, Mutation::kMergeInTwoEdits,
-                                         Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
-                                         Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
-                                         Mutation::kFlushedLogUnsynced, Mutation::kExpiredHidesNothing,
-                                         Mutation::kExpiryOfFirst, Mutation::kExpiredDroppedEarly,
-                                         Mutation::kKeptUnclaimed, Mutation::kKeptInTwoEdits, Mutation::kPayloadUnnamed,
-                                         Mutation::kDropUncounted, Mutation::kDropCountedTwice));
+INSTANTIATE_TEST_SUITE_P(
+    Faults, PlantedTest,
+    testing::Values(Mutation::kManifestUnchecked, Mutation::kRootBeforeSnapshot, Mutation::kFlushInTwoEdits,
+                    Mutation::kMergeInTwoEdits, Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
+                    Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed, Mutation::kFlushedLogUnsynced,
+                    Mutation::kExpiredHidesNothing, Mutation::kExpiryOfFirst, Mutation::kExpiredDroppedEarly,
+                    Mutation::kKeptUnclaimed, Mutation::kKeptInTwoEdits, Mutation::kPayloadUnnamed,
+                    Mutation::kDropUncounted, Mutation::kDropCountedTwice, Mutation::kRestUnplaced));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;

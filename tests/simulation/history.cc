@@ -149,6 +149,11 @@ Config MakeConfig(uint64_t seed) {
     o.keep_log_bytes = kKeepAllLog;
     return config;
   }
+  if (seed == kPartsSeed) {
+    o.partition_size = 256;
+    config.keys = 48;
+    return config;
+  }
   if (seed % 8 == 7) o.log_mode = kLogOff;
   config.keys = random.OneIn(4) ? 70 + static_cast<int>(random.Uniform(60)) : 4 + static_cast<int>(random.Uniform(30));
   o.num_levels = static_cast<int>(3 + random.Uniform(2));

@@ -368,18 +368,19 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
     return TablePlace{table.number(), place.level, place.run, table.index()->offset(), table.index()->size()};
   };
   for (const TableRef& table : result.added) edit.tables.push_back(place_at({0, level, run}, *table));
+  Additions added;
+  added.tables = result.added;
+  added.payload = result.payload;
   for (const MergeRest& rest : result.rests) {
+    if (MIODB_MUTATED(kRestUnplaced)) continue;
     edit.tables.push_back(place_at(tree_->versions->PlaceOf(rest.input), *rest.table));
+    added.tables.push_back(rest.table);
   }
   if (MIODB_MUTATED(kMergeInTwoEdits)) {
     VersionEdit first;
     first.removed_tables.swap(edit.removed_tables);
     CHECK(tree_->Apply(std::move(first), {}).ok());
   }
-  Additions added;
-  added.tables = result.added;
-  for (const MergeRest& rest : result.rests) added.tables.push_back(rest.table);
-  added.payload = result.payload;
   Status s = tree_->Apply(std::move(edit), added);
   if (!s.ok()) return s;
   if (job.kind == MergeKind::kDrop) {

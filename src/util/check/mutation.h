@@ -55,6 +55,7 @@ namespace miodb {
   X(kDropCountedTwice, "a merge's edit drops twice what it drops")                               \
   X(kRangesUnnamed, "flush leaves the deletions of ranges out of its edit")                      \
   X(kRangesForgotten, "deletions of ranges dropped while they still hide something")             \
+  X(kRestUnplaced, "merge of a range leaves what a table has outside of it out of its edit")     \
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \
   X(kExpiredHidesNothing, "a table that expired removed though it hides something")              \
   X(kExpiryOfFirst, "a table's bounds of expiry are those of its first record that expires")     \
