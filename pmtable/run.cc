@@ -223,6 +223,7 @@ bool Run::Overlaps(const KeyOrder& order, const Slice& smallest, const Slice& la
 }
 
 std::vector<TableRef> Run::TablesIn(const KeyOrder& order, const KeyRange& range) const {
+  DCHECK(!range.from.has_value() || !range.to.has_value() || order.Compare(*range.from, *range.to) <= 0);
   std::vector<TableRef> result;
   for (size_t i = range.from.has_value() ? FindTable(order, *range.from) : 0; i < tables.size(); i++) {
     if (range.IsBefore(order, tables[i]->smallest())) break;

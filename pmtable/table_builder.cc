@@ -123,7 +123,7 @@ Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come) {
   CHECK(max_entries > 0 && max_entries <= may_come);
   const uint64_t want = IndexBytes(max_entries);
   const uint64_t least = IndexBytes(1);
-  Status s = pool_->AllocateAtMost(want, least, Pool::Leave(), ExtentKind::kIndex, &index_);
+  Status s = pool_->AllocateAtMost(want, least, 0, ExtentKind::kIndex, &index_);
   if (!s.ok()) return s;
   capacity_ = max_entries;
   while (capacity_ > 1 && IndexBytes(capacity_) > index_->size()) {

@@ -18,6 +18,7 @@ struct Item {
 };
 
 Cluster RestOf(const TableRef& table, uint64_t begin, uint64_t end, const Slice& smallest, const Slice& largest) {
+  CHECK(begin < end && end - begin < table->entries());
   Cluster rest;
   rest.place = Cluster::Place::kRest;
   rest.inputs = {{TablePiece(table, begin, end)}};
@@ -32,6 +33,7 @@ Status Cut(const MergeRequest& request, size_t input, const TableRef& table, std
            std::vector<Cluster>* rests) {
   const KeyRange& range = request.range;
   const KeyOrder& order = request.order;
+  DCHECK(input < request.inputs.size() && table != nullptr);
   Slice smallest = table->smallest(), largest = table->largest();
   uint64_t begin = 0, end = table->entries();
   Status s;

@@ -27,7 +27,7 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   const uint64_t wanted = std::max(size, request_.copy_extents.bytes);
   const uint64_t least = std::max(size, request_.copy_extents.least);
   const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
-  const Pool::Leave leave = {request_.leave_free + index_left, 0};
+  const uint64_t leave = request_.leave_free + index_left;
   if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;
   CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
   TellTaken(static_cast<int64_t>(extent_->size()));

@@ -16,6 +16,7 @@ bool IsTakenInParts(const Version& version, uint64_t partition_bytes) {
 // Merges that run beside each other have different inputs: each run of the buffer is in one of them, and of a
 // repository that is taken in parts one part beside a collection.
 uint64_t MostEntriesAtOnce(const Version& version, uint64_t partition_bytes) {
+  CHECK_GT(version.repository(), 0);
   uint64_t entries = 0;
   for (size_t level = 0; level + 1 < version.levels.size(); level++) {
     for (const RunRef& run : version.levels[level]) entries += run->entries();
@@ -37,7 +38,10 @@ bool HasBegun(const PickerInput& input) {
   return false;
 }
 
-bool IsBusy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
+bool IsBusy(const PickerInput& input, const Run& run) {
+  DCHECK(input.busy_runs != nullptr);
+  return input.busy_runs->count(run.id) > 0;
+}
 
 bool IsBusy(const PickerInput& input, const PMTable& table) {
   return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
@@ -50,6 +54,7 @@ bool TakePart(const PickerInput& input, size_t begin, MergeJob* job) {
   while (end < tables.size() && end - begin < kMaxJobTables && !IsBusy(input, *tables[end])) {
     job->tables.push_back(tables[end++]);
   }
+  CHECK_LE(job->tables.size(), kMaxJobTables);
   // Keys between two tables go with the first of them.
   if (begin > 0) job->range.from = tables[begin]->smallest().ToString();
   if (end < tables.size()) job->range.to = tables[end]->smallest().ToString();

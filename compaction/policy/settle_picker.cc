@@ -23,6 +23,7 @@ TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
       if (table->ranges_applied() < input.ranges_reach && MayDropRanges(*version.ranges, none, *table)) return table;
     }
   }
+  DCHECK(!repository.tables.empty());
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   // Expired values count as tombstones. Values that had expired before the clock was set back do not count.
   const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
@@ -41,6 +42,7 @@ TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
 // The repository alone, or the part of it that begins with this table.
 std::optional<MergeJob> SettleRepository(const PickerInput& input, const PMTable& first) {
   const Version& version = *input.version;
+  CHECK_EQ(version.levels.back().size(), 1u);
   const RunRef& repository = version.levels.back()[0];
   if (!IsTakenInParts(version, input.partition_bytes))
     return MergeJob{MergeKind::kSettle, 0, version.repository(), {repository}, {}};
@@ -51,6 +53,7 @@ std::optional<MergeJob> SettleRepository(const PickerInput& input, const PMTable
 
 // The runs of the buffer, newest first.
 std::vector<RunRef> BufferRuns(const Version& version) {
+  CHECK_GT(version.repository(), 0);
   std::vector<RunRef> runs;
   for (int level = 0; level < version.repository(); level++) {
     const std::vector<RunRef>& of_level = version.levels[static_cast<size_t>(level)];

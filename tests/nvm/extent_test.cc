@@ -147,9 +147,8 @@ class Owner {
   void Take() {
     Held held;
     const uint64_t size = (1 + random_.Skewed(6)) * kUnit;
-    const Status s = random_.OneIn(4)
-                         ? pool_->AllocateAtMost(size, kUnit, Pool::Leave(), ExtentKind::kLog, &held.extent)
-                         : pool_->Allocate(size, ExtentKind::kLog, &held.extent);
+    const Status s = random_.OneIn(4) ? pool_->AllocateAtMost(size, kUnit, 0, ExtentKind::kLog, &held.extent)
+                                      : pool_->Allocate(size, ExtentKind::kLog, &held.extent);
     if (!s.ok()) {
       EXPECT_STATUS(NoSpace, s);
       return;

@@ -408,31 +408,17 @@ TEST_F(PoolTest, LeavesFreeAsManyBytesAsItWasToldTo) {
   for (uint64_t leave : {uint64_t{1}, kUnit, 100 * kUnit, all - kUnit}) {
     SCOPED_TRACE(leave);
     const uint64_t most = (all - leave) / kUnit * kUnit;
-    const Pool::Leave bytes{leave, 0};
     ExtentRef extent;
-    EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(most + 1, most + 1, bytes, ExtentKind::kLog, &extent));
-    ASSERT_OK(pool_->AllocateAtMost(all, kUnit, bytes, ExtentKind::kLog, &extent));
+    EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(most + 1, most + 1, leave, ExtentKind::kLog, &extent));
+    ASSERT_OK(pool_->AllocateAtMost(all, kUnit, leave, ExtentKind::kLog, &extent));
     EXPECT_EQ(most, extent->size()) << "settles for what is left";
     EXPECT_EQ(all - most, pool_->free_bytes());
     extent.reset();
-    EXPECT_OK(pool_->AllocateAtMost(most, most, bytes, ExtentKind::kLog, &extent));
+    EXPECT_OK(pool_->AllocateAtMost(most, most, leave, ExtentKind::kLog, &extent));
   }
   ExtentRef extent;
-  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(kUnit, kUnit, {all, 0}, ExtentKind::kLog, &extent));
-  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(kUnit, kUnit, {2 * all, 0}, ExtentKind::kLog, &extent));
-}
-
-TEST_F(PoolTest, LeavesARunAsLongAsItWasToldTo) {
-  ASSERT_OK(Create(kMiB, kMiB));
-  std::vector<ExtentRef> extents;
-  Fill(kUnit, &extents);
-  Scatter(&extents);
-  for (size_t i = 101; i < 107; i++) extents[i].reset();  // makes one run of seven units, 100 to 106
-  ExtentRef a, b;
-  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(2 * kUnit, 2 * kUnit, {0, 6 * kUnit}, ExtentKind::kLog, &a));
-  EXPECT_OK(pool_->AllocateAtMost(kUnit, kUnit, {0, 7 * kUnit}, ExtentKind::kLog, &a));
-  EXPECT_OK(pool_->AllocateAtMost(2 * kUnit, 2 * kUnit, {0, 5 * kUnit}, ExtentKind::kLog, &b));
-  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(kUnit, kUnit, {0, 6 * kUnit}, ExtentKind::kLog, &a));
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(kUnit, kUnit, all, ExtentKind::kLog, &extent));
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(kUnit, kUnit, 2 * all, ExtentKind::kLog, &extent));
 }
 
 TEST_F(PoolTest, RoundsUpToUnits) {
@@ -458,12 +444,12 @@ TEST_F(PoolTest, AllocateAtMostSettlesForTheLongestRun) {
   extents[101].reset();  // joins two holes to one of three units
   ExtentRef extent;
   EXPECT_STATUS(NoSpace, pool_->Allocate(4 * kUnit, ExtentKind::kIndex, &extent));
-  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(5 * kUnit, 4 * kUnit, Pool::Leave(), ExtentKind::kIndex, &extent));
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(5 * kUnit, 4 * kUnit, 0, ExtentKind::kIndex, &extent));
   EXPECT_EQ(nullptr, extent);
-  ASSERT_OK(pool_->AllocateAtMost(5 * kUnit, kUnit + 1, Pool::Leave(), ExtentKind::kIndex, &extent));
+  ASSERT_OK(pool_->AllocateAtMost(5 * kUnit, kUnit + 1, 0, ExtentKind::kIndex, &extent));
   EXPECT_EQ(3 * kUnit, extent->size());
   ExtentRef small;
-  ASSERT_OK(pool_->AllocateAtMost(5 * kUnit, 1, Pool::Leave(), ExtentKind::kIndex, &small));
+  ASSERT_OK(pool_->AllocateAtMost(5 * kUnit, 1, 0, ExtentKind::kIndex, &small));
   EXPECT_EQ(kUnit, small->size());
   EXPECT_EQ(((count + 1) / 2 - 3) * kUnit, pool_->free_bytes());
 }
@@ -471,7 +457,7 @@ TEST_F(PoolTest, AllocateAtMostSettlesForTheLongestRun) {
 TEST_F(PoolTest, AllocateAtMostTakesAllIfThereIsRoom) {
   ASSERT_OK(Create(16 * kMiB, kMiB));
   ExtentRef extent;
-  ASSERT_OK(pool_->AllocateAtMost(5 * kMiB, kUnit, Pool::Leave(), ExtentKind::kIndex, &extent));
+  ASSERT_OK(pool_->AllocateAtMost(5 * kMiB, kUnit, 0, ExtentKind::kIndex, &extent));
   EXPECT_EQ(5 * kMiB, extent->size());
 }
 
@@ -481,7 +467,7 @@ TEST_F(PoolTest, AllocateAtMostGrowsTheFileForAShorterExtent) {
   ExtentRef first, extent;
   ASSERT_OK(pool_->Allocate(kMiB - kPoolHeaderSize, ExtentKind::kLog, &first));
   EXPECT_EQ(kMiB, pool_->file_bytes());
-  EXPECT_OK(pool_->AllocateAtMost(4 * kMiB, kUnit, Pool::Leave(), ExtentKind::kIndex, &extent));
+  EXPECT_OK(pool_->AllocateAtMost(4 * kMiB, kUnit, 0, ExtentKind::kIndex, &extent));
 }
 
 TEST_F(PoolTest, ClaimsEachRangeOnce) {

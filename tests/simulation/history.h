@@ -76,7 +76,7 @@ uint64_t NextDate();
 // The one of kKeepAllLog.
 inline constexpr uint64_t kKeepsLogSeed = 1000000;
 
-// One whose repository is taken in parts as soon as it has most of the keys.
+// The repository of this configuration is taken in parts as soon as it has most of the keys.
 inline constexpr uint64_t kPartsSeed = 1000001;
 
 // Whether the value of a put says that its lifetime is over before anybody reads.

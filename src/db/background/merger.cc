@@ -63,6 +63,7 @@ bool Merger::HasWork() const {
 
 // What is hidden in the repository is old, and so is a part of it that is being rewritten for that.
 bool Merger::HasWorkOf(uint64_t sequence) const {
+  CHECK(scheduler_->settling());
   const Version& version = *tree_->versions->current();
   for (int level = 0; level < version.repository(); level++) {
     for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {

@@ -95,8 +95,7 @@ Status Recovery::ReplayBatch(const Slice& batch, MemTable* memtable) {
   const uint64_t frame_bytes = FrameWriter::FrameSize(body_bytes);
   if (chunks.empty() || chunks.back()->in_pool() || chunks.back()->room() < frame_bytes) {
     std::unique_ptr<LogChunk> chunk;
-    Status s =
-        space_->NewMemoryChunk(std::max(space_->NextChunkBytes(), frame_bytes), frame_bytes, Pool::Leave(), &chunk);
+    Status s = space_->NewMemoryChunk(std::max(space_->NextChunkBytes(), frame_bytes), frame_bytes, 0, &chunk);
     if (!s.ok()) return s;
     chunk->first_sequence = DecodeFixed64(batch.data());
     chunks.push_back(std::move(chunk));

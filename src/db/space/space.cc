@@ -220,14 +220,14 @@ Status Space::NewChunks(uint64_t size, uint64_t min_size, Demand demand, size_t 
 Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
   CHECK(min_size > 0 && min_size <= size);
   CHECK(*chunk == nullptr);
-  Pool::Leave leave;
+  uint64_t leave = 0;
   {
     DbLock lock(control_);
-    leave.bytes = Reserve(demand);
+    leave = Reserve(demand);
     // Deletes may have the room for copies too, because what they free is worth more.
     if (demand == Demand::kAny) {
       const uint64_t in_it = ChunkReserve();
-      leave.bytes += std::max(copy_room_.Bytes(), in_it) - in_it;
+      leave += std::max(copy_room_.Bytes(), in_it) - in_it;
     }
   }
   if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
@@ -249,7 +249,7 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
 }
 
 // No edit names the extent, so a crash leaves it as free space; until the flush nothing is stored there.
-Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk) {
+Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, uint64_t leave, std::unique_ptr<LogChunk>* chunk) {
   CHECK(min_size > 0 && min_size <= size);
   auto fresh = std::make_unique<LogChunk>();
   Status s = db_.pool->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);

@@ -65,12 +65,16 @@ class Space {
   uint64_t Plenty() const { return db_.pool->capacity() / SchedulePolicy().plenty_share; }
   uint64_t PlentyAbove() const REQUIRES(db_mutex);
 
-  // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot is
-  // released, or space is added, there is no use in trying again.
+  // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot or
+  // a reader lets go, or space is added, there is no use in trying again.
   bool IsReclaimedAt(uint64_t sequence) const {
-    return reclaimed_at_.load(std::memory_order_relaxed) == sequence;  // relaxed: a hint
+    return reclaimed_at_.load(std::memory_order_relaxed) == sequence &&  // relaxed: a hint, both
+           passed_at_.load(std::memory_order_relaxed) == db_.pool->held()->passed();
   }
-  void SetReclaimedAt(uint64_t sequence) { reclaimed_at_.store(sequence, std::memory_order_relaxed); }  // relaxed: same
+  void SetReclaimedAt(uint64_t sequence) {
+    passed_at_.store(db_.pool->held()->passed(), std::memory_order_relaxed);  // relaxed: the same
+    reclaimed_at_.store(sequence, std::memory_order_relaxed);                 // relaxed: the same
+  }
   void ForgetReclaimed() { SetReclaimedAt(UINT64_MAX); }
 
   // Space has come from outside: whoever waits for some may have it now.
@@ -99,7 +103,7 @@ class Space {
   Status NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) EXCLUDES(db_mutex);
 
   // A chunk of DRAM, with the space in the pool for its flush.
-  Status NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk);
+  Status NewMemoryChunk(uint64_t size, uint64_t min_size, uint64_t leave, std::unique_ptr<LogChunk>* chunk);
 
   // A chunk that is ready and has room for so much; null if none has.
   std::unique_ptr<LogChunk> TakeSpare(uint64_t frame_bytes) REQUIRES(db_mutex);
@@ -158,6 +162,7 @@ class Space {
   uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;       // bytes that were free when a chunk was last refused
   uint64_t look_again_micros_ GUARDED_BY(db_mutex) = 0;  // when it is to be tried again in any case
   std::atomic<uint64_t> reclaimed_at_{UINT64_MAX};
+  std::atomic<uint64_t> passed_at_{0};  // that readers had let go of then
   std::atomic<LogChunk::Pages> log_pages_{LogChunk::Pages::kAny};
 };
 

@@ -203,7 +203,7 @@ Status Pool::Follow(const std::function<RegionPlaces()>& search) {
 }
 
 // Sizes are in units from here on: what a caller asks for beyond its bytes is rounding, which belongs to the extent.
-Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, ExtentKind kind, ExtentRef* extent) {
+Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, uint64_t leave, ExtentKind kind, ExtentRef* extent) {
   CHECK_GT(min_size, 0u);
   size = RoundToUnit(size);
   min_size = std::min(RoundToUnit(min_size), size);

@@ -116,16 +116,14 @@ class Pool {
   // Whether [ref, ref + size) lies inside one of the pool's files, so that reading it cannot fault.
   bool Readable(PmRef ref, uint64_t size) const { return regions_.Readable(ref, size); }
 
-  using Leave = PoolSpace::Leave;
-
   // Takes size bytes (rounded up to kExtentUnit), growing the file as needed. NoSpace if the pool does not have them.
   Status Allocate(uint64_t size, ExtentKind kind, ExtentRef* extent) {
-    return AllocateAtMost(size, size, Leave(), kind, extent);
+    return AllocateAtMost(size, size, 0, kind, extent);
   }
 
-  // The same, but settles for a shorter extent of at least min_size if space is short or scattered, and leaves what is
-  // asked for.
-  Status AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, ExtentKind kind, ExtentRef* extent);
+  // The same, but settles for a shorter extent of at least min_size if space is short or scattered, and leaves so many
+  // bytes free.
+  Status AllocateAtMost(uint64_t size, uint64_t min_size, uint64_t leave, ExtentKind kind, ExtentRef* extent);
 
   // Recovery: takes exactly this range. Corruption if it is outside of the file or taken already.
   Status Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);

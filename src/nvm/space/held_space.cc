@@ -58,7 +58,10 @@ void HeldSpace::FreePassed() {
   if (bytes() == 0) return;
   CHECK(guard_ != nullptr);
   NoThrow(path_, [this] {
-    guard_->ForEachPassed([this](PmRef offset, uint64_t size) { space_->FreeHeld(offset, size); });
+    guard_->ForEachPassed([this](PmRef offset, uint64_t size) {
+      space_->FreeHeld(offset, size);
+      passed_.fetch_add(size, std::memory_order_relaxed);  // relaxed: a figure
+    });
     return Status::OK();
   }).IgnoreError();
 }

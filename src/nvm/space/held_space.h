@@ -51,6 +51,9 @@ class HeldSpace {
 
   uint64_t bytes() const;
 
+  // Bytes that have come free in all. relaxed: a figure.
+  uint64_t passed() const { return passed_.load(std::memory_order_relaxed); }
+
  private:
   bool WaitInOpen();
 
@@ -58,6 +61,7 @@ class HeldSpace {
   PoolSpace* const space_;
   std::shared_ptr<ReaderGuard> guard_;
   std::atomic<uint64_t> open_patience_micros_{0};
+  std::atomic<uint64_t> passed_{0};
 };
 
 }  // namespace miodb

@@ -105,29 +105,16 @@ uint64_t PoolSpace::RoomIn(int i) const {
   return part.limit > used ? (part.limit - used) / kExtentUnit * kExtentUnit : 0;
 }
 
-// Whether there is a free run as long as that, or could be: a file that grows gets its run at the end.
-bool PoolSpace::RoomForRun(uint64_t run) const {
-  if (LargestFree() >= run) return true;
-  const uint64_t unlimited = room_to_grow_.load(std::memory_order_relaxed);  // relaxed: only a hint
-  for (int i = 0; i < count_; i++) {
-    const uint64_t all = parts_[i].limit > 0 ? parts_[i].limit : parts_[i].total + unlimited;
-    if (all - std::min(all, parts_[i].total) >= run) return true;
-  }
-  return false;
-}
-
 // Takes up to size bytes, at least min_size, from the files as they are. *part: the region to grow. stuck: the regions
 // that this allocation saw fail to grow, one bit for each.
 //
-// Room is found and the run taken under one lock, so that two writers cannot both take the last of it. Whether a run of
-// leave.run bytes stays is known only when this run is taken. So this run is taken first, and given back if no such run
-// is left.
-PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint32_t stuck, PmRef* offset,
-                                          uint64_t* taken, int* part) {
+// Room is found and the run taken under one lock, so that two writers cannot both take the last of it.
+PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, uint64_t leave, uint32_t stuck,
+                                          PmRef* offset, uint64_t* taken, int* part) {
   CHECK(min_size > 0 && min_size <= size);
   MutexLock lock(&mutex_);
   const uint64_t all = Capacity();
-  const uint64_t used = UsedBytes() + leave.bytes;
+  const uint64_t used = UsedBytes() + leave;
   const uint64_t room = used < all ? (all - used) / kExtentUnit * kExtentUnit : 0;
   if (room < min_size) return Outcome::kNoRoom;
   *taken = std::min(size, room);
@@ -138,10 +125,6 @@ PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, Leav
     if (parts_[i].free.Allocate(*taken, offset)) {
       // Space that was needed in this window counts, even if it comes back before the window ends.
       least_stored_free_ = std::min(least_stored_free_, StoredFree());
-      if (!RoomForRun(leave.run)) {
-        parts_[i].free.Free(*offset, *taken);
-        return Outcome::kNoRoom;
-      }
       NoteTaken(*offset, *taken);
       CHECK_EQ(regions_.IndexOf(*offset), i);
       return Outcome::kTaken;
@@ -273,7 +256,7 @@ bool PoolSpace::WaitForGivenBack() {
 
 // Each turn of the loop changes what the next one meets: a region cannot grow, space is put aside, more room is known,
 // or what was being given back is free. The first failure is what the caller is told, for later ones follow from it.
-Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef* offset, uint64_t* taken) {
+Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, uint64_t leave, PmRef* offset, uint64_t* taken) {
   CHECK(size % kExtentUnit == 0 && min_size % kExtentUnit == 0);
   uint32_t stuck = 0;  // regions that cannot grow now
   Status failure;
@@ -281,7 +264,7 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef*
   for (;;) {
     int part = 0;
     Outcome outcome = TryAllocate(size, min_size, leave, stuck, offset, taken, &part);
-    if (outcome == Outcome::kNoRun && leave.run == 0 && TakeWhatThereIs(*taken, min_size, offset, taken)) {
+    if (outcome == Outcome::kNoRun && TakeWhatThereIs(*taken, min_size, offset, taken)) {
       outcome = Outcome::kTaken;
     }
     if (outcome == Outcome::kTaken) {

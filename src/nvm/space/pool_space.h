@@ -32,12 +32,6 @@ namespace miodb {
 
 class PoolSpace {
  public:
-  // Space that has to stay free after an allocation: so many bytes, and so many of them in one piece.
-  struct Leave {
-    uint64_t bytes = 0;
-    uint64_t run = 0;
-  };
-
   // How files have grown since the pool was opened. relaxed everywhere: statistics.
   struct Growth {
     std::atomic<uint64_t> steps{0};
@@ -58,7 +52,7 @@ class PoolSpace {
   void AddRegion(uint64_t limit);
 
   // Takes size bytes or, if space is short or scattered, less, but no less than min_size. Multiples of kExtentUnit.
-  Status Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef* offset, uint64_t* taken);
+  Status Allocate(uint64_t size, uint64_t min_size, uint64_t leave, PmRef* offset, uint64_t* taken);
 
   // Takes exactly this range, which is inside of a file. Corruption, named so, if some of it is taken.
   Status Take(PmRef offset, uint64_t size, const std::string& name);
@@ -118,7 +112,7 @@ class PoolSpace {
   // limits leave no room.
   enum class Outcome { kTaken, kGrow, kNoRun, kNoRoom };
 
-  Outcome TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint32_t stuck, PmRef* offset, uint64_t* taken,
+  Outcome TryAllocate(uint64_t size, uint64_t min_size, uint64_t leave, uint32_t stuck, PmRef* offset, uint64_t* taken,
                       int* part);
   bool TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset, uint64_t* taken);
   uint64_t UsedIn(int i) const REQUIRES(mutex_);
@@ -128,7 +122,6 @@ class PoolSpace {
   uint64_t LargestFree() const REQUIRES(mutex_);
   uint64_t EndOf(int i) const REQUIRES(mutex_);   // most bytes that the file may have
   uint64_t RoomIn(int i) const REQUIRES(mutex_);  // what its limit leaves of one region
-  bool RoomForRun(uint64_t run) const REQUIRES(mutex_);
   Status Grow(int i, uint64_t size, uint64_t min_size);
   Status GrowFile(int i, uint64_t new_size) REQUIRES(grow_mutex_);
   void MeasureFileSystems();

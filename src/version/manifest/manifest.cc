@@ -250,7 +250,7 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
   // The spare is kept whatever becomes of the attempt to get a larger one.
   if (fresh == nullptr || fresh->size() < wanted) {
     ExtentRef larger;
-    Status s = pool_->AllocateAtMost(wanted, least, Pool::Leave(), ExtentKind::kManifest, &larger);
+    Status s = pool_->AllocateAtMost(wanted, least, 0, ExtentKind::kManifest, &larger);
     if (s.ok() && (fresh == nullptr || larger->size() > fresh->size())) fresh = std::move(larger);
     if (fresh == nullptr || fresh->size() < least) {
       spare_ = std::move(fresh);
@@ -289,8 +289,7 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
   Confirm();
   recovered_ = false;
   try {
-    if (spare_ == nullptr)
-      pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
+    if (spare_ == nullptr) pool_->AllocateAtMost(area_->size(), least, 0, ExtentKind::kManifest, &spare_).IgnoreError();
   } catch (const std::exception&) {
     // The spare area was only to be at hand.
   }
@@ -303,7 +302,7 @@ Status Manifest::MakeReadyToKeep(uint64_t edit_bytes) {
   CHECK(area_ != nullptr);
   Status s = MustLeave(edit_bytes) ? RollOver(state_.Snapshot()) : Status::OK();
   if (!s.ok() || second_spare_ != nullptr) return s;
-  return pool_->AllocateAtMost(area_->size(), area_->size(), Pool::Leave(), ExtentKind::kManifest, &second_spare_);
+  return pool_->AllocateAtMost(area_->size(), area_->size(), 0, ExtentKind::kManifest, &second_spare_);
 }
 
 // Steps that may fail come before the record (Prepare), and steps after it cannot fail (Commit): so a durable edit is

@@ -630,14 +630,14 @@ TEST_F(FullFileSystemTest, HolesThatCannotBeFilledAreNoRoom) {
     while (pool->GiveBackIdle(1, 0, 2 * kMiB)) continue;
     ASSERT_GT(pool->space().growth().given_back.load(), 20 * kMiB);
     FillMount("full");
-    Pool::Leave leave;
-    leave.bytes = 20 * kMiB;
+    uint64_t leave = 0;
+    leave = 20 * kMiB;
     ExtentRef extent;
-    EXPECT_FALSE(pool->GiveBackIdle(2, 1000, leave.bytes));  // as now and then
+    EXPECT_FALSE(pool->GiveBackIdle(2, 1000, leave));  // as now and then
     const Status kept = pool->AllocateAtMost(256 * kKiB, 64 * kKiB, leave, ExtentKind::kLog, &extent);
     EXPECT_STATUS(NoSpace, kept);
     EXPECT_STATUS(NoSpace, pool->AllocateAtMost(256 * kKiB, 64 * kKiB, leave, ExtentKind::kLog, &extent));
-    ASSERT_OK(pool->AllocateAtMost(2 * kMiB, 64 * kKiB, Pool::Leave(), ExtentKind::kLog, &extent));
+    ASSERT_OK(pool->AllocateAtMost(2 * kMiB, 64 * kKiB, 0, ExtentKind::kLog, &extent));
     memset(extent->data(), 'e', extent->size());
     extent.reset();
     small.reset();
