@@ -24,14 +24,16 @@ BARS = (
     ('copied', 'open_ns', 250, None),
     ('copied', 'runs', 40, None),
     ('copied', 'cpu_us', None, 2.5),
-    ('copied', 'space', 2.5, None),
+    ('copied', 'space', 1.8, None),
+    ('copied', 'reserve', 0.08, None),
     ('referred', 'written', 3.0, None),
     ('referred', 'extents', 1.1, None),
     ('referred', 'heap', 8.0, None),
     ('referred', 'open_ns', 40, None),
     ('referred', 'runs', 40, None),
     ('referred', 'cpu_us', None, 2.5),
-    ('referred', 'space', 2.5, None),
+    ('referred', 'space', 1.8, None),
+    ('referred', 'reserve', 0.15, None),
 )
 
 
