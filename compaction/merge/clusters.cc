@@ -45,8 +45,11 @@ Status Cut(const MergeRequest& request, size_t input, const TableRef& table, std
     s = table->Seek(*range.to, kMaxSequence, true, &end);
     largest = *range.to;
   }
-  if (!s.ok() || begin == end) return s;
-  if (begin > end) {
+  if (!s.ok()) return s;
+  const auto inside = [&](const Slice& key) { return !range.IsBehind(order, key) && !range.IsBefore(order, key); };
+  const bool has_key = inside(table->smallest()) || inside(table->largest());
+  if (begin == end && !has_key) return s;
+  if (begin >= end) {
     return Status::Corruption(request.pool->path(), "table " + std::to_string(table->number()) + " is out of order");
   }
   items->push_back({input, TablePiece(table, begin, end), smallest, largest});

@@ -23,7 +23,7 @@ TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
       if (table->ranges_applied() < input.ranges_reach && MayDropRanges(*version.ranges, none, *table)) return table;
     }
   }
-  DCHECK(!repository.tables.empty());
+  DCHECK_EQ(repository.id, version.levels.back()[0]->id);
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   // Expired values count as tombstones. Values that had expired before the clock was set back do not count.
   const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
@@ -47,6 +47,7 @@ std::optional<MergeJob> SettleRepository(const PickerInput& input, const PMTable
   if (!IsTakenInParts(version, input.partition_bytes))
     return MergeJob{MergeKind::kSettle, 0, version.repository(), {repository}, {}};
   MergeJob job{MergeKind::kSettle, version.repository(), version.repository(), {repository}, {}};
+  if (input.busy_levels->count(version.repository()) > 0 && !input.repository_shared) return std::nullopt;
   if (!TakePart(input, repository->FindTable(first.order(), first.largest()), &job)) return std::nullopt;
   return job;
 }
@@ -63,12 +64,14 @@ std::vector<RunRef> BufferRuns(const Version& version) {
 }
 
 // Towards a repository that is taken in parts, all runs of the buffer become one first, so that each part is rewritten
-// once. Newer runs wait until that one is gone. A single level has no place for it behind newer runs.
+// once. That run lies in the last level, and newer ones wait until it is gone. A single level has no place for it
+// behind newer runs.
 std::optional<MergeJob> NextPart(const PickerInput& input, MergeKind kind, std::vector<RunRef> buffer) {
   const Version& version = *input.version;
   const int last = version.repository() - 1;
   CHECK(IsTakenInParts(version, input.partition_bytes) && !buffer.empty());
-  if (last == 0 || buffer.size() == 1 || HasBegun(input)) {
+  const bool gathered = !version.levels[static_cast<size_t>(last)].empty();
+  if (gathered || last == 0 || buffer.size() == 1 || HasBegun(input)) {
     int level = last;
     while (version.levels[static_cast<size_t>(level)].empty()) level--;
     if (input.busy_levels->count(level) > 0) return std::nullopt;

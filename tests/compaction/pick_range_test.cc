@@ -132,6 +132,35 @@ TEST_F(PickRangeTest, ASmallRepositoryIsTakenAsAWhole) {
   EXPECT_EQ("none", Pick()) << "some of it is taken";
 }
 
+// All of the database may be held by a merge that makes one run of the buffer.
+TEST_F(PickRangeTest, WhatIsHiddenInTheRepositoryWaitsForWhoHoldsIt) {
+  auto run = std::make_shared<miodb::Run>(*version_->levels[2][0]);
+  run->tables.push_back(maker_.Make(SortedVersions(maker_.order(), {{"999", 999, kTypeDeletion, ""}})));
+  version_->levels[2][0] = run;
+  input_.settle = true;
+  busy_levels_ = {0, 1, 2};
+  input_.jobs_running = true;
+  EXPECT_FALSE(PickMerge(input_).has_value());
+  input_.repository_shared = true;
+  const std::optional<MergeJob> job = PickMerge(input_);
+  ASSERT_TRUE(job.has_value());
+  CheckJob(input_, *job);
+  EXPECT_EQ(MergeKind::kSettle, job->kind);
+  EXPECT_EQ(std::vector<TableRef>{run->tables.back()}, job->tables);
+}
+
+// Runs that came while the buffer became one run wait until that run is gone.
+TEST_F(PickRangeTest, ARunOfTheLastLevelIsNotGatheredAgain) {
+  SetRun(1, 5, Keys(105, 400, 10));
+  SetRun(0, 7, {105});
+  input_.settle = true;
+  const std::optional<MergeJob> job = PickMerge(input_);
+  ASSERT_TRUE(job.has_value());
+  EXPECT_EQ(MergeKind::kSettle, job->kind);
+  EXPECT_EQ("180", job->range.to.value_or(""));
+  EXPECT_EQ(5u, job->inputs[0]->id);
+}
+
 // A run that has lost a part may have too few entries to be due by itself.
 TEST_F(PickRangeTest, ACopyThatHasBegunGoesOn) {
   version_ = MakeVersion({{}, {}, {}, {}, {}});
