@@ -36,8 +36,14 @@ inline uint64_t FirstTombstone(const PMTable& table) {
 struct TableSummary {
   void Add(const TableRef& table) {
     DCHECK(table != nullptr);
-    Add({table->oldest_sequence(), HoldsHidden(*table), FirstTombstone(*table), table->expiry().whole, table->entries(),
-         table->entries(), table->index()->size(), table->payload_bytes()});
+    Add({.oldest_sequence = table->oldest_sequence(),
+         .hidden = HoldsHidden(*table),
+         .first_tombstone = FirstTombstone(*table),
+         .whole_expiry = table->expiry().whole,
+         .entries = table->entries(),
+         .most_entries = table->entries(),
+         .index_bytes = table->index()->size(),
+         .payload_bytes = table->payload_bytes()});
   }
   void Add(const TableSummary& other) {
     oldest_sequence = std::min<uint64_t>(oldest_sequence, other.oldest_sequence);

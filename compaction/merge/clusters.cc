@@ -46,8 +46,7 @@ Status Cut(const MergeRequest& request, size_t input, const TableRef& table, std
     largest = *range.to;
   }
   if (!s.ok()) return s;
-  const auto inside = [&](const Slice& key) { return !range.IsBehind(order, key) && !range.IsBefore(order, key); };
-  const bool has_key = inside(table->smallest()) || inside(table->largest());
+  const bool has_key = range.Contains(order, table->smallest()) || range.Contains(order, table->largest());
   if (begin == end && !has_key) return s;
   if (begin >= end) {
     return Status::Corruption(request.pool->path(), "table " + std::to_string(table->number()) + " is out of order");

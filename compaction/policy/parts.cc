@@ -16,16 +16,12 @@ bool IsTakenInParts(const Version& version, uint64_t partition_bytes) {
 // Merges that run beside each other have different inputs: each run of the buffer is in one of them, and of a
 // repository that is taken in parts one part beside a collection.
 uint64_t MostEntriesAtOnce(const Version& version, uint64_t partition_bytes) {
-  CHECK_GT(version.repository(), 0);
   uint64_t entries = 0;
-  for (size_t level = 0; level + 1 < version.levels.size(); level++) {
-    for (const RunRef& run : version.levels[level]) entries += run->entries();
-  }
-  if (version.levels.back().empty()) return entries;
+  for (const Run* run : version.runs) entries += run->entries();
+  if (!IsTakenInParts(version, partition_bytes)) return entries;
   const TableSummary repository = version.levels.back()[0]->tables.Total();
-  DCHECK_LE(repository.most_entries, repository.entries);
-  if (!IsTakenInParts(version, partition_bytes)) return entries + repository.entries;
-  return entries + std::min(repository.entries, 2 * kMaxJobTables * repository.most_entries);
+  CHECK(repository.most_entries <= repository.entries && repository.entries <= entries);
+  return entries - repository.entries + std::min(repository.entries, 2 * kMaxJobTables * repository.most_entries);
 }
 
 bool HasBegun(const PickerInput& input) {
@@ -38,17 +34,9 @@ bool HasBegun(const PickerInput& input) {
   return false;
 }
 
-bool IsBusy(const PickerInput& input, const Run& run) {
-  DCHECK(input.busy_runs != nullptr);
-  return input.busy_runs->count(run.id) > 0;
-}
-
-bool IsBusy(const PickerInput& input, const PMTable& table) {
-  return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
-}
-
 bool TakePart(const PickerInput& input, size_t begin, MergeJob* job) {
   CHECK(IsTakenInParts(*input.version, input.partition_bytes) && job->inputs.back() == input.version->levels.back()[0]);
+  if (input.busy_levels->count(input.version->repository()) > 0 && !input.repository_shared) return false;
   const TableList& tables = job->inputs.back()->tables;
   size_t end = begin;
   while (end < tables.size() && end - begin < kMaxJobTables && !IsBusy(input, *tables[end])) {
@@ -67,8 +55,8 @@ std::optional<MergeJob> IntoRepository(const PickerInput& input, MergeKind kind,
   const std::vector<RunRef>&runs = version.levels[static_cast<size_t>(level)], &repository = version.levels.back();
   CHECK(!runs.empty() && repository.size() <= 1 && level < version.repository());
   const bool parts = IsTakenInParts(version, input.partition_bytes);
-  const bool held = input.busy_levels->count(version.repository()) > 0 && !(parts && input.repository_shared);
-  if (held || std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) {
+  if (!parts && input.busy_levels->count(version.repository()) > 0) return std::nullopt;
+  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) {
     return std::nullopt;
   }
   MergeJob job{kind, level, version.repository(), {}, {}};

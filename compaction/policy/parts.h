@@ -26,11 +26,14 @@ uint64_t MostEntriesAtOnce(const Version& version, uint64_t partition_bytes);
 bool HasBegun(const PickerInput& input);
 
 // Whether a job holds the run, or takes this table of a run that others may take other tables of.
-bool IsBusy(const PickerInput& input, const Run& run);
-bool IsBusy(const PickerInput& input, const PMTable& table);
+inline bool IsBusy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
+inline bool IsBusy(const PickerInput& input, const PMTable& table) {
+  return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
+}
 
 // Adds to the job the repository's table at this index and those behind it, and the range of keys that these stand for.
-// False: that table is busy. REQUIRES: the repository is taken in parts, and is the job's last input.
+// False: that table is busy, or a job has all of the repository. REQUIRES: the repository is taken in parts, and is the
+// job's last input.
 bool TakePart(const PickerInput& input, size_t begin, MergeJob* job);
 
 // The job of this kind that moves the oldest runs of the level into the repository, at most width; of a repository that

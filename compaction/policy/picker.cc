@@ -201,7 +201,7 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   const auto& levels = input.version->levels;
   CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
   CHECK(!job.inputs.empty());
-  const bool takes_part = !TakesSomeTables(job.kind) && !job.tables.empty();
+  const bool takes_part = job.takes_part();
   CHECK(!TakesSomeTables(job.kind) || !job.tables.empty());
   CHECK(job.level < job.output_level || takes_part || TakesSomeTables(job.kind));
   CHECK(job.range.unbounded() || (takes_part && job.output_level == input.version->repository()));

@@ -2,8 +2,9 @@
 //
 // Order: tables of which everything has expired, which one edit removes; if somebody waits for a settled database, one
 // merge of the whole buffer into the repository, once running jobs are done, or of the repository alone if it holds
-// what only a snapshot that is gone has needed, and of a large repository part by part (parts.h); else zero-copy merges
-// and lazy copies that are due, the level with the most runs for its trigger first; then garbage collection.
+// versions that only a snapshot needed which is gone; else zero-copy merges and lazy copies that are due, the level
+// with the most runs for its trigger first; then garbage collection. Merges into a large repository take parts of it
+// (parts.h).
 
 #ifndef MIODB_COMPACTION_POLICY_PICKER_H_
 #define MIODB_COMPACTION_POLICY_PICKER_H_
@@ -40,6 +41,9 @@ struct MergeJob {
   std::vector<RunRef> inputs;    // newest first; a job into the repository ends with its run if there is one
   std::vector<TableRef> tables;  // kCollect: of inputs[0], to rewrite; kDrop: to remove; else the repository's in range
   KeyRange range = {};           // of the inputs, for which the repository's tables stand; unbounded: all of them
+
+  // Whether the job is a merge of a part of the repository (parts.h).
+  bool takes_part() const { return !TakesSomeTables(kind) && !tables.empty(); }
 };
 
 struct PickerInput {

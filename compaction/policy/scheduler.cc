@@ -139,10 +139,9 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   hold.full = full();
   hold.installed = installed_;
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
-  const bool takes_part = !TakesSomeTables(job.kind) && !job.tables.empty();
-  if (takes_part && job.inputs.size() > 1) begun_run_ = job.inputs[job.inputs.size() - 2]->id;
-  // Others may take other tables of the repository, but beside a quiet merge nobody does.
-  if (takes_part && job.kind != MergeKind::kQuiet) hold.runs.pop_back();
+  if (job.takes_part() && job.inputs.size() > 1) begun_run_ = job.inputs[job.inputs.size() - 2]->id;
+  // The repository's other tables are free for other jobs, but beside a quiet merge no job runs.
+  if (job.takes_part() && job.kind != MergeKind::kQuiet) hold.runs.pop_back();
   if (job.output_level == repository_ && job.kind != MergeKind::kQuiet) hold.tables = Numbers(job.tables);
   Hold(hold);
   if (hold.kind == MergeKind::kQuiet) quiet_.Begin();

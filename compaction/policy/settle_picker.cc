@@ -15,6 +15,7 @@ namespace {
 // The first table of the repository of which a merge by itself would drop something, now that no snapshot needs it.
 TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
   const Version& version = *input.version;
+  DCHECK_EQ(&repository, version.levels.back()[0].get());
   if (version.ranges != nullptr) {
     const VersionFilter none({});
     // A deletion above the reach, which only a manifest with forged numbers has, would make a table due again as soon
@@ -23,7 +24,6 @@ TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
       if (table->ranges_applied() < input.ranges_reach && MayDropRanges(*version.ranges, none, *table)) return table;
     }
   }
-  DCHECK_EQ(repository.id, version.levels.back()[0]->id);
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   // Expired values count as tombstones. Values that had expired before the clock was set back do not count.
   const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
@@ -47,7 +47,6 @@ std::optional<MergeJob> SettleRepository(const PickerInput& input, const PMTable
   if (!IsTakenInParts(version, input.partition_bytes))
     return MergeJob{MergeKind::kSettle, 0, version.repository(), {repository}, {}};
   MergeJob job{MergeKind::kSettle, version.repository(), version.repository(), {repository}, {}};
-  if (input.busy_levels->count(version.repository()) > 0 && !input.repository_shared) return std::nullopt;
   if (!TakePart(input, repository->FindTable(first.order(), first.largest()), &job)) return std::nullopt;
   return job;
 }
@@ -64,7 +63,7 @@ std::vector<RunRef> BufferRuns(const Version& version) {
 }
 
 // Towards a repository that is taken in parts, all runs of the buffer become one first, so that each part is rewritten
-// once. That run lies in the last level, and newer ones wait until it is gone. A single level has no place for it
+// once. The one run lies in the last level, and newer runs wait until it is gone. A single level has no place for it
 // behind newer runs.
 std::optional<MergeJob> NextPart(const PickerInput& input, MergeKind kind, std::vector<RunRef> buffer) {
   const Version& version = *input.version;
@@ -83,8 +82,8 @@ std::optional<MergeJob> NextPart(const PickerInput& input, MergeKind kind, std::
 
 }  // namespace
 
-// A merge of everything reads each entry once; merges level by level would read it once for each level. What is hidden
-// in the repository goes first: where others write all the time, there is no end of what is new. The repository alone
+// A merge of everything reads each entry once; merges level by level would read it once for each level. Hidden versions
+// in a large repository go first: where others write all the time, new runs never end. The repository alone
 // is taken only if a merge of it would drop something, so that settling what is settled ends.
 std::optional<MergeJob> PickSettle(const PickerInput& input) {
   const Version& version = *input.version;
@@ -109,8 +108,8 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
 std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
   CHECK(!input.jobs_running && growth > 0);
   const Version& version = *input.version;
-  std::vector<RunRef> runs = BufferRuns(version);
-  if (runs.empty()) return std::nullopt;
+  std::vector<RunRef> buffer = BufferRuns(version), runs = buffer;
+  if (buffer.empty()) return std::nullopt;
   std::vector<int> levels;
   std::vector<uint64_t> newer;  // entries of all runs before this one
   uint64_t entries = 0;
@@ -127,12 +126,13 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
   MergeJob job{MergeKind::kQuiet, levels[0], version.repository(), {}, {}};
   // Without a repository the oldest run of the buffer becomes it.
   if (levels.back() == version.repository()) {
-    while (count > 1 && !HasBegun(input) && newer[count - 1] * growth < runs[count - 1]->entries()) count--;
+    const bool begun = HasBegun(input);
+    while (count > 1 && !begun && newer[count - 1] * growth < runs[count - 1]->entries()) count--;
     job.output_level = levels[count - 1];
   }
   if (job.output_level == job.level) return std::nullopt;
   if (job.output_level == version.repository() && IsTakenInParts(version, input.partition_bytes)) {
-    std::optional<MergeJob> part = NextPart(input, MergeKind::kQuiet, BufferRuns(version));
+    std::optional<MergeJob> part = NextPart(input, MergeKind::kQuiet, std::move(buffer));
     if (!part.has_value()) return std::nullopt;
     job = std::move(*part);
   } else {

@@ -31,19 +31,24 @@ void MergeAndCheck(const MergeShape& shape, uint64_t seed, void (*change)(MergeR
   EXPECT_EQ(before, world.pool()->used_bytes()) << "space was leaked";
 }
 
+MergeShape DrawShape(const KeyShape& keys, uint64_t most_inputs, Random* random) {
+  MergeShape shape;
+  shape.keys = keys;
+  shape.inputs = 1 + random->Uniform(most_inputs);
+  shape.older = random->Uniform(3);
+  shape.window = 20 + random->Uniform(180);
+  shape.versions_per_table = 1 + random->Skewed(8);
+  shape.snapshots = random->OneIn(2) ? 0 : random->Uniform(6);
+  return shape;
+}
+
 class MergeShapes : public testing::TestWithParam<KeyShape> {};
 
 TEST_P(MergeShapes, LeaveWhatReadsNeed) {
   for (uint64_t seed : Seeds(ByScale(12, 40, 2000))) {
     SCOPED_TRACE(Repeat(seed));
     Random random(seed);
-    MergeShape shape;
-    shape.keys = GetParam();
-    shape.inputs = 1 + random.Uniform(8);
-    shape.older = random.Uniform(3);
-    shape.window = 20 + random.Uniform(180);
-    shape.versions_per_table = 1 + random.Skewed(8);
-    shape.snapshots = random.OneIn(2) ? 0 : random.Uniform(6);
+    MergeShape shape = DrawShape(GetParam(), 8, &random);
     shape.tables.filter_bits = random.OneIn(2) ? 10 : 0;
     MergeAndCheck(shape, seed);
     if (testing::Test::HasFatalFailure()) return;
@@ -104,14 +109,8 @@ TEST_P(MergeShapes, OfARangeLeaveAllElse) {
     for (uint64_t seed : Seeds(ByScale(12, 40, 2000))) {
       SCOPED_TRACE(Repeat(seed));
       Random random(seed);
-      MergeShape shape;
+      MergeShape shape = DrawShape(GetParam(), 5, &random);
       shape.comparator = comparator;
-      shape.keys = GetParam();
-      shape.inputs = 1 + random.Uniform(5);
-      shape.older = random.Uniform(3);
-      shape.window = 20 + random.Uniform(180);
-      shape.versions_per_table = 1 + random.Skewed(8);
-      shape.snapshots = random.OneIn(2) ? 0 : random.Uniform(6);
       MergeWorld world(shape, seed);
       MergeRequest request = world.Request();
       if (random.OneIn(3)) request.payload_limit = 1 + random.Uniform(4096);

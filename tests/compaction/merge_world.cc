@@ -287,7 +287,7 @@ std::vector<TableRef> MergeWorld::LeftOf(const InputRun& run, const MergeResult&
     for (uint64_t position = 0; position < left[i]->entries(); position++) {
       RecordView record;
       EXPECT_OK(left[i]->RecordAt(position, true, &record));
-      EXPECT_TRUE(range.IsBefore(order(), record.key) || range.IsBehind(order(), record.key)) << "left in an input";
+      EXPECT_FALSE(range.Contains(order(), record.key)) << "left in an input";
     }
   }
   return left;
@@ -297,8 +297,8 @@ void MergeWorld::CheckRange(const MergeResult& result, const KeyRange& range) {
   const miodb::Run run = RunOf(order(), result);
   std::vector<TableRef> tables(run.tables.begin(), run.tables.end());
   for (size_t i = 0; i < tables.size(); i++) {
-    EXPECT_FALSE(range.IsBehind(order(), tables[i]->smallest())) << "outside of the range";
-    EXPECT_FALSE(range.IsBefore(order(), tables[i]->largest())) << "outside of the range";
+    EXPECT_TRUE(range.Contains(order(), tables[i]->smallest())) << "outside of the range";
+    EXPECT_TRUE(range.Contains(order(), tables[i]->largest())) << "outside of the range";
     EXPECT_TRUE(i == 0 || order().Compare(tables[i - 1]->largest(), tables[i]->smallest()) < 0);
   }
   for (const InputRun& input : inputs_) {

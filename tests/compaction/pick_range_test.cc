@@ -57,9 +57,8 @@ class PickRangeTest : public testing::Test {
     for (const RunRef& run : std::vector<RunRef>(version_->levels[1])) {
       std::vector<uint64_t> left;
       for (const TableRef& table : run->tables) {
-        const bool taken = !job.range.IsBehind(maker_.order(), table->smallest()) &&
-                           !job.range.IsBefore(maker_.order(), table->smallest());
-        if (!taken) left.push_back(std::stoull(table->smallest().ToString()));
+        if (!job.range.Contains(maker_.order(), table->smallest()))
+          left.push_back(std::stoull(table->smallest().ToString()));
       }
       SetRun(1, run->id, left);
     }

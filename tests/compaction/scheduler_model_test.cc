@@ -29,7 +29,7 @@ class World {
         growth_(1 + seed % 9),
         scheduler_(repository_, MakePolicy(growth_)),
         maker_(&pool_, BytewiseComparator()) {
-    // Runs of the buffer have keys from 1000 to 1002. Of a large repository a lazy copy takes some tables.
+    // Runs of the buffer have keys from 1000 to 1002. A lazy copy into a large repository takes some of its tables.
     for (uint64_t i = 0; i < 20; i++) {
       tables_.push_back(
           maker_.Make(SortedVersions(maker_.order(), {{std::to_string(90 + i), i + 1, kTypeValue, "v"}})));

@@ -61,14 +61,13 @@ bool Merger::HasWork() const {
           scheduler_->NextMerge(MakePickerInput()).has_value());
 }
 
-// What is hidden in the repository is old, and so is a part of it that is being rewritten for that.
+// Hidden versions in the repository count as old, although deletions of ranges may have come since.
 bool Merger::HasWorkOf(uint64_t sequence) const {
   CHECK(scheduler_->settling());
   const Version& version = *tree_->versions->current();
-  for (int level = 0; level < version.repository(); level++) {
-    for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
-      if (run->tables.Total().oldest_sequence <= sequence) return true;
-    }
+  for (const Run* run : version.runs) {
+    // The repository's run has the id 0.
+    if (run->id > 0 && run->tables.Total().oldest_sequence <= sequence) return true;
   }
   const std::optional<MergeJob> job = scheduler_->NextMerge(MakePickerInput());
   return job.has_value() && job->kind == MergeKind::kSettle && job->inputs[0] == version.levels.back()[0];
@@ -200,7 +199,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.copies = hold.copies;
   {
     DbLock lock(control_);
-    if (!request.copies && job.tables.empty()) {
+    if (!request.copies && !job.takes_part()) {
       partition_bytes = std::max(partition_bytes, tree_->versions->payload_live_bytes() / kTablesWhenTight);
     }
     *version = tree_->versions->current();
@@ -209,7 +208,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
     // everything does.
     if (into_repository && !hold.full &&
-        (job.kind != MergeKind::kSettle || !job.tables.empty() || !SpaceIsShort(space_->Figures()))) {
+        (job.kind != MergeKind::kSettle || job.takes_part() || !SpaceIsShort(space_->Figures()))) {
       request.settle_limit = tier_->SettlesAll() ? UINT64_MAX : db_.options.lazy_copy_limit;
     }
   }

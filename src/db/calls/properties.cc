@@ -354,7 +354,7 @@ bool Properties::Get(const Slice& property, std::string* value) {
     } else if (name == Slice("approximate-memory-usage")) {
       const uint64_t tables = TableMemory(*Current());
       DbLock lock(control_);
-      *value = std::to_string(tables + tree_->MemTableBytes() + tree_->SealedBytes());
+      *value = std::to_string(tables + tree_->MemTableMemory());
     } else {
       return false;
     }

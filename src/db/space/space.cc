@@ -72,15 +72,6 @@ uint64_t SpareTarget(uint64_t chunk_bytes, const DbContext& db) {
   return std::clamp(db.pool->capacity() / kSpareShare / chunk_bytes, uint64_t{1}, wanted);
 }
 
-// Payload that tables of the buffer, which are few, refer to.
-uint64_t BufferPayload(const Version& version) {
-  uint64_t bytes = 0;
-  for (size_t level = 0; level + 1 < version.levels.size(); level++) {
-    for (const RunRef& run : version.levels[level]) bytes += run->payload_bytes();
-  }
-  return bytes;
-}
-
 }  // namespace
 
 // Room to write the index of every table once more that jobs take at a time, which is what merges need at most, and
@@ -150,7 +141,8 @@ SpaceFigures Space::Figures() const {
   figures.copies_leave = CopiesLeave();
   figures.payload = tree_->versions->payload_bytes();
   figures.live = tree_->versions->payload_live_bytes();
-  figures.settled = figures.live - std::min(figures.live, BufferPayload(*tree_->versions->current()));
+  const std::vector<RunRef>& repository = tree_->versions->current()->levels.back();
+  figures.settled = repository.empty() ? 0 : std::min(figures.live, repository[0]->payload_bytes());
   figures.chunk = db_.chunk_bytes;
   figures.amplification = db_.options.space_amplification_percent;
   figures.buffer_is_empty = tree_->versions->current()->BufferEmpty();

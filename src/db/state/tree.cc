@@ -153,4 +153,10 @@ uint64_t Tree::SealedBytes() const {
   return bytes;
 }
 
+uint64_t Tree::MemTableMemory() const {
+  uint64_t bytes = memtable->memory_bytes();
+  for (const MemTableRef& sealed : immutables) bytes += sealed->memory_bytes();
+  return bytes;
+}
+
 }  // namespace miodb

@@ -86,6 +86,9 @@ class Tree : public ReadSources {
   uint64_t MemTableBytes() const REQUIRES(db_mutex);
   uint64_t SealedBytes() const REQUIRES(db_mutex);
 
+  // The same of the memory of all of them alone, without filters, and without records that are not in the pool.
+  uint64_t MemTableMemory() const REQUIRES(db_mutex);
+
   std::unique_ptr<VersionSet> versions GUARDED_BY(db_mutex);
   MemTableRef memtable GUARDED_BY(db_mutex);
   std::deque<MemTableRef> immutables GUARDED_BY(db_mutex);

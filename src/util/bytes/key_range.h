@@ -20,6 +20,10 @@ struct KeyRange {
     return from.has_value() && order.Compare(key, *from) < 0;
   }
 
+  bool Contains(const KeyOrder& order, const Slice& key) const {
+    return !IsBehind(order, key) && !IsBefore(order, key);
+  }
+
   std::optional<std::string> from;
   std::optional<std::string> to;
 };
