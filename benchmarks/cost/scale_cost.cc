@@ -145,9 +145,9 @@ class Model {
     const double keys = static_cast<double>(puts_);
     const double written = now["nvm-bytes-total"] / now["user-bytes-written"];
     const double extents = now["payload-extents"] * static_cast<double>(options_.log_chunk_size) / now["payload-bytes"];
-    const double longest = longest_.entries() / now["entries"];
     Check(db_->WaitForIdle());
     now = Counters();
+    const double longest = longest_.entries() / now["entries"];
     const double heap = HeapBytes() - heap_before_;
     const double live = now["live-bytes"];
     most_used_ = std::max(most_used_, now["pool-bytes-used"]);

@@ -13,25 +13,123 @@ bool IsTakenInParts(const Version& version, uint64_t partition_bytes) {
   return !version.levels.back().empty() && version.levels.back()[0]->payload_bytes() / kMaxJobTables > partition_bytes;
 }
 
-// Merges that run beside each other have different inputs: each run of the buffer is in one of them, and of a
-// repository that is taken in parts one part beside a collection.
+// Merges that run beside each other have different inputs: of each run of the buffer one takes so many tables, and of a
+// repository that is taken in parts one part is merged beside a collection.
 uint64_t MostEntriesAtOnce(const Version& version, uint64_t partition_bytes) {
+  const bool parts = IsTakenInParts(version, partition_bytes);
   uint64_t entries = 0;
-  for (const Run* run : version.runs) entries += run->entries();
-  if (!IsTakenInParts(version, partition_bytes)) return entries;
-  const TableSummary repository = version.levels.back()[0]->tables.Total();
-  CHECK(repository.most_entries <= repository.entries && repository.entries <= entries);
-  return entries - repository.entries + std::min(repository.entries, 2 * kMaxJobTables * repository.most_entries);
+  for (const Run* run : version.runs) {
+    const TableSummary total = run->tables.Total();
+    CHECK(total.most_entries > 0 && total.most_entries <= total.entries);
+    const bool repository = !version.levels.back().empty() && run == version.levels.back()[0].get();
+    const size_t most = !repository ? kMaxPartTables : parts ? 2 * kMaxJobTables : run->tables.size();
+    entries += std::min(total.entries, most * total.most_entries);
+  }
+  return entries;
 }
+
+namespace {
+
+bool Has(const BegunMerge& begun, const Run& run) {
+  DCHECK(!begun.inputs.empty());
+  return std::find(begun.inputs.begin(), begun.inputs.end(), run.id) != begun.inputs.end();
+}
+
+template <typename Condition>
+const BegunMerge* Find(const PickerInput& input, const Condition& condition) {
+  const auto at = std::find_if(input.begun->begin(), input.begun->end(), condition);
+  return at == input.begun->end() ? nullptr : &*at;
+}
+
+}  // namespace
 
 bool HasBegun(const PickerInput& input) {
   const Version& version = *input.version;
   DCHECK_GT(version.repository(), 0);
-  for (int level = version.repository() - 1; level >= 0; level--) {
-    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
-    if (!runs.empty()) return input.begun_run > 0 && runs.back()->id == input.begun_run;
+  const size_t buffer = version.runs.size() - version.levels.back().size();
+  return buffer > 0 && Find(input, [&](const BegunMerge& begun) {
+                         return begun.output_level == version.repository() && Has(begun, *version.runs[buffer - 1]);
+                       }) != nullptr;
+}
+
+const BegunMerge* BegunWith(const PickerInput& input, const Run& run) {
+  DCHECK_GT(run.id, 0u);
+  return Find(input, [&](const BegunMerge& begun) { return begun.kind == MergeKind::kZeroCopy && Has(begun, run); });
+}
+
+bool IsHeld(const PickerInput& input, const Run& run) {
+  const auto is_output = [&](const BegunMerge& begun) {
+    const std::vector<const Run*>& runs = input.version->runs;
+    return begun.kind == MergeKind::kZeroCopy && begun.output_run == run.id &&
+           std::any_of(runs.begin(), runs.end(), [&](const Run* other) { return Has(begun, *other); });
+  };
+  return BegunWith(input, run) != nullptr || Find(input, is_output) != nullptr;
+}
+
+std::optional<MergeJob> GoOn(const PickerInput& input, const BegunMerge& begun) {
+  const Version& version = *input.version;
+  CHECK_GT(begun.output_run, 0u);
+  MergeJob job{begun.kind, 0, begun.output_level, {}, {}};
+  job.output_run = begun.output_run;
+  for (int level = 0; level <= begun.output_level; level++) {
+    for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
+      if (!Has(begun, *run)) continue;
+      if (IsBusy(input, *run)) return std::nullopt;
+      if (job.inputs.empty()) job.level = level;
+      job.inputs.push_back(run);
+    }
+    if (!job.inputs.empty() && level < begun.output_level && input.busy_levels->count(level) > 0) return std::nullopt;
   }
-  return false;
+  if (job.inputs.empty()) return std::nullopt;
+  CHECK(job.inputs.size() <= begun.inputs.size() && job.level <= begun.output_level);
+  EndPart(job.inputs.size(), kMaxPartTables, &job);
+  return job;
+}
+
+std::optional<MergeJob> GoOn(const PickerInput& input, MergeKind kind) {
+  const auto goes_on = [&](const BegunMerge& begun) { return begun.kind == kind && begun.output_run > 0; };
+  const BegunMerge* const begun = Find(input, goes_on);
+  return begun != nullptr ? GoOn(input, *begun) : std::nullopt;
+}
+
+// Tables are counted in the order of their smallest keys over all runs. A part has at least the key that it begins
+// with, which each run may have.
+void EndPart(size_t runs, size_t most, MergeJob* job) {
+  CHECK_LE(runs, job->inputs.size());
+  std::vector<size_t> next(runs, 0);
+  const PMTable* first = nullptr;  // of those not counted
+  std::string start = job->range.from.value_or("");
+  for (size_t count = 0;; count++) {
+    first = nullptr;
+    size_t its_run = 0;
+    for (size_t i = 0; i < runs; i++) {
+      const TableList& tables = job->inputs[i]->tables;
+      DCHECK(!tables.empty() && next[i] <= tables.size());
+      if (count == 0 && job->range.from.has_value()) next[i] = job->inputs[i]->FindTable(tables[0]->order(), start);
+      if (next[i] == tables.size()) continue;
+      const PMTable* const table = tables[next[i]].get();
+      if (first != nullptr && table->order().Compare(table->smallest(), first->smallest()) >= 0) continue;
+      first = table;
+      its_run = i;
+    }
+    if (first == nullptr || job->range.IsBefore(first->order(), first->smallest())) return;
+    if (count == 0 && !job->range.from.has_value()) start = first->smallest().ToString();
+    if (count >= most && first->order().Compare(first->smallest(), start) > 0) break;
+    next[its_run]++;
+  }
+  job->range.to = first->smallest().ToString();
+  CHECK(!job->range.unbounded());
+  std::erase_if(job->tables,
+                [&](const TableRef& table) { return job->range.IsBefore(table->order(), table->smallest()); });
+}
+
+// A run that stays one table is as large as half of a part at most, and is not what a settle makes on its way. The last
+// part of a merge takes few tables, but its output lies in one run with that of the others.
+bool CutsTables(const MergeJob& job, uint64_t partition_bytes) {
+  DCHECK_GT(partition_bytes, 0u);
+  uint64_t bytes = 0;
+  for (const RunRef& run : job.inputs) bytes += run->payload_bytes();
+  return job.is_part() || job.kind == MergeKind::kSettle || bytes / (kMaxPartTables / 2) > partition_bytes;
 }
 
 bool TakePart(const PickerInput& input, size_t begin, MergeJob* job) {
@@ -54,19 +152,27 @@ std::optional<MergeJob> IntoRepository(const PickerInput& input, MergeKind kind,
   const Version& version = *input.version;
   const std::vector<RunRef>&runs = version.levels[static_cast<size_t>(level)], &repository = version.levels.back();
   CHECK(!runs.empty() && repository.size() <= 1 && level < version.repository());
-  const bool parts = IsTakenInParts(version, input.partition_bytes);
-  if (!parts && input.busy_levels->count(version.repository()) > 0) return std::nullopt;
-  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) {
+  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) {
+        return IsBusy(input, *run) || (kind == MergeKind::kLazyCopy && IsHeld(input, *run));
+      })) {
     return std::nullopt;
   }
   MergeJob job{kind, level, version.repository(), {}, {}};
-  job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(std::min(width, runs.size())), runs.end());
+  width = std::min(width, runs.size());
+  job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
   job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
-  if (!parts) return job;
-  const PMTable& oldest = *runs.back()->tables[0];
-  const size_t above = repository[0]->tables.CountBefore(
-      [&](const TableRef& table) { return oldest.order().Compare(table->smallest(), oldest.smallest()) <= 0; });
-  if (!TakePart(input, above - std::min<size_t>(above, 1), &job)) return std::nullopt;
+  if (IsTakenInParts(version, input.partition_bytes)) {
+    const PMTable& oldest = *runs.back()->tables[0];
+    const size_t above = repository[0]->tables.CountBefore(
+        [&](const TableRef& table) { return oldest.order().Compare(table->smallest(), oldest.smallest()) <= 0; });
+    if (!TakePart(input, above - std::min<size_t>(above, 1), &job)) return std::nullopt;
+  }
+  // Where no table of the repository ends the part, it is as large as one of so many tables.
+  EndPart(width, job.range.to.has_value() ? kMaxPartTables : kMaxJobTables, &job);
+  // Without a table of the repository the job holds all of it, and a settle everything.
+  const bool waits =
+      input.busy_levels->count(version.repository()) > 0 || (kind == MergeKind::kSettle && input.jobs_running);
+  if (job.tables.empty() && waits) return std::nullopt;
   return job;
 }
 

@@ -43,6 +43,9 @@ std::optional<int> LevelForRepository(const PickerInput& input) {
   return level;
 }
 
+// Whether a job has the run, or waits for its next part with it.
+bool IsTaken(const PickerInput& input, const Run& run) { return IsBusy(input, run) || IsHeld(input, run); }
+
 // Adds the levels below that the output would make due, so that their entries and those of the levels above are written
 // once and not once for each level. While the job runs none of its levels gives runs away, which bounds their number.
 void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
@@ -54,10 +57,32 @@ void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
     if (runs.empty() || runs.size() + 1 < static_cast<size_t>(input.level_trigger)) return;
     if (job->inputs.size() + runs.size() > kMaxMergeWidth || input.busy_levels->count(level) > 0) return;
-    if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) return;
+    if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsTaken(input, *run); })) return;
     job->inputs.insert(job->inputs.end(), runs.begin(), runs.end());
     job->output_level++;
   }
+}
+
+// The merge of this level that is due: the next part of one that has begun, told at its upper level, or the oldest
+// runs.
+std::optional<MergeJob> PickOfLevel(const PickerInput& input, int lazy, int level) {
+  const std::vector<RunRef>& runs = input.version->levels[static_cast<size_t>(level)];
+  CHECK(!runs.empty());
+  if (const BegunMerge* const begun = BegunWith(input, *runs.back())) {
+    std::optional<MergeJob> part = GoOn(input, *begun);
+    return part.has_value() && part->level == level ? std::move(part) : std::nullopt;
+  }
+  if (runs.size() < static_cast<size_t>(input.level_trigger)) return std::nullopt;
+  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsTaken(input, *run); })) {
+    return std::nullopt;
+  }
+  MergeJob job{MergeKind::kZeroCopy, level, level + 1, {}, {}};
+  const size_t width = std::min(runs.size(), kMaxMergeWidth);
+  // The oldest: newer runs of the level stay in front of the output, wherever that is put.
+  job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
+  if (width == runs.size()) TakeLevelsBelow(input, lazy, &job);
+  EndPart(job.inputs.size(), kMaxPartTables, &job);
+  return job;
 }
 
 // A level is scored by its runs for each run that makes it due. The level that is due for the repository is so with one
@@ -66,36 +91,25 @@ void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
 std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   const Version& version = *input.version;
   CHECK_GT(input.level_trigger, 0);
-  const size_t trigger = static_cast<size_t>(input.level_trigger);
   const int lazy = LevelForRepository(input).value_or(-1);
-  std::optional<MergeJob> copy;
-  if (lazy >= 0 && input.busy_levels->count(lazy) == 0)
-    copy = IntoRepository(input, MergeKind::kLazyCopy, lazy, kMaxMergeWidth);
   // If levels are equally full, the upper level comes first.
-  int best = -1;
+  std::optional<MergeJob> best;
   double best_score = 0;
   for (int level = 0; level < version.repository(); level++) {
-    if (input.busy_levels->count(level) > 0) continue;
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
-    const size_t due_at = level == lazy ? 1 : trigger;
-    if (runs.size() < due_at) continue;
-    if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) continue;
-    if (level == lazy && !copy.has_value()) continue;
-    const double score = static_cast<double>(runs.size()) / static_cast<double>(due_at + (level == lazy));
-    if (score > best_score) {
-      best = level;
-      best_score = score;
-    }
+    if (runs.empty() || input.busy_levels->count(level) > 0) continue;
+    CHECK(lazy < 0 || level <= lazy);
+    const int due_at = level == lazy ? 2 : input.level_trigger;
+    const double score = static_cast<double>(runs.size()) / due_at;
+    if (score <= best_score) continue;
+    const bool copies = level == lazy && BegunWith(input, *runs.back()) == nullptr;
+    std::optional<MergeJob> job =
+        copies ? IntoRepository(input, MergeKind::kLazyCopy, level, kMaxMergeWidth) : PickOfLevel(input, lazy, level);
+    if (!job.has_value()) continue;
+    best = std::move(job);
+    best_score = score;
   }
-  if (best < 0) return std::nullopt;
-  if (best == lazy) return copy;
-  const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(best)];
-  MergeJob job{MergeKind::kZeroCopy, best, best + 1, {}, {}};
-  const size_t width = std::min(runs.size(), kMaxMergeWidth);
-  // The oldest: newer runs of the level stay in front of the output, wherever that is put.
-  job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
-  if (width == runs.size()) TakeLevelsBelow(input, lazy, &job);
-  return job;
+  return best;
 }
 
 // The oldest run of the deepest buffer level that has one, into the repository. Only one run at a time: its space is
@@ -202,9 +216,10 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
   CHECK(!job.inputs.empty());
   const bool takes_part = job.takes_part();
-  CHECK(!TakesSomeTables(job.kind) || !job.tables.empty());
-  CHECK(job.level < job.output_level || takes_part || TakesSomeTables(job.kind));
-  CHECK(job.range.unbounded() || (takes_part && job.output_level == input.version->repository()));
+  CHECK(!TakesSomeTables(job.kind) || (!job.tables.empty() && job.range.unbounded()));
+  CHECK(job.level < job.output_level || job.is_part() || TakesSomeTables(job.kind));
+  CHECK(takes_part || !job.range.from.has_value());
+  CHECK(job.output_run == 0 || job.output_level < input.version->repository());
   CHECK(job.kind != MergeKind::kQuiet || !input.jobs_running);
   CHECK(job.kind != MergeKind::kSettle || takes_part || !input.jobs_running);
   // All runs from the job's level to its output, newest first.

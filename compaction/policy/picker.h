@@ -3,8 +3,8 @@
 // Order: tables of which everything has expired, which one edit removes; if somebody waits for a settled database, one
 // merge of the whole buffer into the repository, once running jobs are done, or of the repository alone if it holds
 // versions that only a snapshot needed which is gone; else zero-copy merges and lazy copies that are due, the level
-// with the most runs for its trigger first; then garbage collection. Merges into a large repository take parts of it
-// (parts.h).
+// with the most runs for its trigger first; then garbage collection. Merges of many tables, and merges into a large
+// repository, go part by part (parts.h).
 
 #ifndef MIODB_COMPACTION_POLICY_PICKER_H_
 #define MIODB_COMPACTION_POLICY_PICKER_H_
@@ -40,11 +40,26 @@ struct MergeJob {
   int output_level;
   std::vector<RunRef> inputs;    // newest first; a job into the repository ends with its run if there is one
   std::vector<TableRef> tables;  // kCollect: of inputs[0], to rewrite; kDrop: to remove; else the repository's in range
-  KeyRange range = {};           // of the inputs, for which the repository's tables stand; unbounded: all of them
+  KeyRange range = {};           // of the inputs, that is merged; unbounded: all of them
+  uint64_t output_run = 0;       // id of the run that parts before this one have made; 0: a new run, or the repository
 
   // Whether the job is a merge of a part of the repository (parts.h).
   bool takes_part() const { return !TakesSomeTables(kind) && !tables.empty(); }
+
+  // Whether the job is one part of a merge.
+  bool is_part() const { return takes_part() || !range.unbounded() || output_run > 0; }
 };
+
+// A merge that goes part by part. Its inputs lose what its output gets, so after a crash, or if its rest is never
+// merged, they are runs as any others.
+struct BegunMerge {
+  MergeKind kind;
+  int output_level;
+  uint64_t output_run;           // id; 0: the repository
+  std::vector<uint64_t> inputs;  // ids; into the repository only that of the oldest
+};
+
+inline const std::vector<BegunMerge> kNothingBegun;
 
 struct PickerInput {
   VersionRef version;
@@ -52,22 +67,23 @@ struct PickerInput {
   int least_depth = INT_MAX;  // runs of this buffer level and of deeper ones may go into the repository before the last
   uint64_t growth = 1;        // if the repository has at most so many times their entries
   uint64_t partition_bytes = UINT64_MAX;  // payload of a table of the repository
-  uint64_t begun_run = 0;                 // a lazy copy took a part of this run, so it goes on with the rest; 0: none
+  const std::vector<BegunMerge>* begun = &kNothingBegun;
   const std::set<uint64_t>* busy_runs = nullptr;
   const std::set<int>* busy_levels = nullptr;
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; tables of the repository in jobs that take only some
   bool repository_shared = false;                   // the level is busy, but only with such jobs
   bool jobs_running = false;
-  bool settle = false;                   // everything into the repository: the owner's wish, or the scheduler's own
-  uint64_t settle_date_micros = 0;       // what had expired then is to be gone
-  uint64_t date_micros = 0;              // what has expired by now; 0: nothing
-  uint64_t ranges_reach = kMaxSequence;  // MergeRequest::ranges_applied of a merge that begins now
-  bool snapshots = false;                // there are some, whose versions merges keep
-  bool drops_blocked = false;            // what has expired stays where it is
-  bool merges_blocked = false;           // garbage collection only
-  bool collection_blocked = false;       // merges only
-  bool marked = true;                    // some extents may be marked for evacuation
-  uint64_t quiet_bytes = 0;              // of the pool, that a quiet merge may take for its index
+  bool settle = false;                      // everything into the repository: the owner's wish, or the scheduler's own
+  uint64_t settle_date_micros = 0;          // what had expired then is to be gone
+  uint64_t settle_sequence = kMaxSequence;  // runs with something as old as this go before hidden versions
+  uint64_t date_micros = 0;                 // what has expired by now; 0: nothing
+  uint64_t ranges_reach = kMaxSequence;     // MergeRequest::ranges_applied of a merge that begins now
+  bool snapshots = false;                   // there are some, whose versions merges keep
+  bool drops_blocked = false;               // what has expired stays where it is
+  bool merges_blocked = false;              // garbage collection only
+  bool collection_blocked = false;          // merges only
+  bool marked = true;                       // some extents may be marked for evacuation
+  uint64_t quiet_bytes = 0;                 // of the pool, that a quiet merge may take for its index
   bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
 };
 

@@ -132,6 +132,7 @@ struct JobHold {
   int output_level = 0;
   std::vector<uint64_t> runs;    // ids of the inputs
   std::vector<uint64_t> tables;  // of the repository, if the job takes only these of it
+  uint64_t ended_run = 0;        // output of a merge of which this is the last part; 0: none
   bool copies = true;            // the job may copy records
   bool full = false;             // the pool was full when it began
   uint64_t installed = 0;        // jobs that had been installed then
@@ -307,11 +308,12 @@ class Scheduler {
 
   // ---- who waits
 
-  // Somebody wants everything in the repository, from Begin to End, without what had expired at this date. A later date
-  // would never come to an end where records expire all the time.
-  void BeginSettle(uint64_t date_micros = 0) {
+  // Somebody wants everything in the repository that was written up to this sequence, from Begin to End, without what
+  // had expired at this date. Later ones would never come to an end where others write and records expire all the time.
+  void BeginSettle(uint64_t date_micros = 0, uint64_t sequence = kMaxSequence) {
     settles_++;
     settle_date_micros_ = std::max(settle_date_micros_, date_micros);
+    settle_sequence_ = settles_ == 1 ? sequence : std::max(settle_sequence_, sequence);
   }
   void EndSettle();
   bool settling() const { return settles_ > 0; }
@@ -340,6 +342,7 @@ class Scheduler {
   HeldLevels LevelsOf(const JobHold& hold) const;
   void Hold(const JobHold& hold);
   void Release(const JobHold& hold);
+  void NoteBegun(const MergeJob& job);
   void CollectionRefused();
   void NoSpace(const JobHold& hold);
 
@@ -356,8 +359,8 @@ class Scheduler {
 
   std::set<uint64_t> busy_runs_;    // inputs of running merges
   std::set<int> busy_levels_;       // levels that a running job takes runs from or puts them into
-  uint64_t begun_run_ = 0;          // of which a lazy copy took a part last
   std::set<uint64_t> busy_tables_;  // of the repository, in jobs that take only some of it
+  std::vector<BegunMerge> begun_;   // at most one into each level
   TrimState trim_ = TrimState::kIdle;
   int repository_shares_ = 0;  // such jobs
   int running_ = 0;            // merges and drains
@@ -369,6 +372,7 @@ class Scheduler {
   uint64_t attempts_ = 0;            // jobs and flushes that have ended: each may have freed space
   uint64_t installed_ = 0;           // those that were installed
   uint64_t settle_date_micros_ = 0;  // the latest that was asked for
+  uint64_t settle_sequence_ = 0;     // the same of those who wait
   int settles_ = 0;                  // callers who want everything in the repository
 };
 

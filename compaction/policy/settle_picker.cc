@@ -62,13 +62,24 @@ std::vector<RunRef> BufferRuns(const Version& version) {
   return runs;
 }
 
-// Towards a repository that is taken in parts, all runs of the buffer become one first, so that each part is rewritten
-// once. The one run lies in the last level, and newer runs wait until it is gone. A single level has no place for it
-// behind newer runs.
+// Whether one merge of these runs and the repository would be too much.
+bool GoesInParts(const PickerInput& input, const std::vector<RunRef>& buffer) {
+  size_t tables = 0;
+  uint64_t bytes = 0;
+  for (const RunRef& run : buffer) {
+    tables += run->tables.size();
+    bytes += run->payload_bytes();
+  }
+  return tables > kMaxPartTables || bytes / kMaxJobTables > input.partition_bytes ||
+         IsTakenInParts(*input.version, input.partition_bytes);
+}
+
+// All runs of the buffer become one first, so that each part of the repository is rewritten once. The one run lies in
+// the last level, and newer runs wait until it is gone. A single level has no place for it behind newer runs.
 std::optional<MergeJob> NextPart(const PickerInput& input, MergeKind kind, std::vector<RunRef> buffer) {
   const Version& version = *input.version;
   const int last = version.repository() - 1;
-  CHECK(IsTakenInParts(version, input.partition_bytes) && !buffer.empty());
+  CHECK(GoesInParts(input, buffer) && !buffer.empty());
   const bool gathered = !version.levels[static_cast<size_t>(last)].empty();
   if (gathered || last == 0 || buffer.size() == 1 || HasBegun(input)) {
     int level = last;
@@ -77,22 +88,31 @@ std::optional<MergeJob> NextPart(const PickerInput& input, MergeKind kind, std::
     return IntoRepository(input, kind, level, 1);
   }
   if (input.jobs_running) return std::nullopt;
-  return MergeJob{kind, 0, last, std::move(buffer), {}};
+  MergeJob job{kind, 0, last, std::move(buffer), {}};
+  EndPart(job.inputs.size(), kMaxPartTables, &job);
+  return job;
 }
 
 }  // namespace
 
-// A merge of everything reads each entry once; merges level by level would read it once for each level. Hidden versions
-// in a large repository go first: where others write all the time, new runs never end. The repository alone
-// is taken only if a merge of it would drop something, so that settling what is settled ends.
+// A merge of everything reads each entry once; merges level by level would read it once for each level. What of the
+// buffer is old enough goes first, then hidden versions in the repository: where others write all the time, neither new
+// runs nor newly hidden versions end. The repository alone is taken only if a merge of it would drop something, so that
+// settling what is settled ends.
 std::optional<MergeJob> PickSettle(const PickerInput& input) {
   const Version& version = *input.version;
   const std::vector<RunRef>& repository = version.levels.back();
-  const bool parts = IsTakenInParts(version, input.partition_bytes);
-  if (input.jobs_running && !parts) return std::nullopt;
   std::vector<RunRef> buffer = BufferRuns(version);
+  const bool parts = GoesInParts(input, buffer);
+  if (input.jobs_running && !parts) return std::nullopt;
   CHECK_LE(repository.size(), 1u);
-  if ((buffer.empty() || (parts && !HasBegun(input))) && !input.snapshots && !repository.empty()) {
+  if (std::optional<MergeJob> part = GoOn(input, MergeKind::kSettle)) {
+    return input.jobs_running ? std::nullopt : std::move(part);
+  }
+  const bool old = std::any_of(buffer.begin(), buffer.end(), [&](const RunRef& run) {
+    return run->tables.Total().oldest_sequence <= input.settle_sequence;
+  });
+  if ((buffer.empty() || (parts && !old)) && !input.snapshots && !repository.empty()) {
     const TableRef first = FirstWithHidden(input, *repository[0]);
     if (first != nullptr) return SettleRepository(input, *first);
   }
@@ -103,6 +123,20 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
   return job;
 }
 
+namespace {
+
+// Whether the pool has space for another index of all that the job merges, so that nobody else has to wait for it.
+bool HasRoom(const PickerInput& input, const MergeJob& job) {
+  uint64_t index_bytes = 0;
+  for (const TableRef& table : job.tables) index_bytes += table->index()->size();
+  for (const RunRef& run : job.inputs) {
+    if (!job.takes_part() || run->id > 0) index_bytes += run->tables.Total().index_bytes;
+  }
+  return index_bytes <= input.quiet_bytes;
+}
+
+}  // namespace
+
 // The output of a merge of several levels lies in the place of its oldest run, so that has to be the deepest. The
 // oldest run that is worth it is looked for from the repository up; a run that has begun to go into the repository is.
 std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
@@ -110,6 +144,9 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
   const Version& version = *input.version;
   std::vector<RunRef> buffer = BufferRuns(version), runs = buffer;
   if (buffer.empty()) return std::nullopt;
+  if (std::optional<MergeJob> part = GoOn(input, MergeKind::kQuiet)) {
+    return HasRoom(input, *part) ? std::move(part) : std::nullopt;
+  }
   std::vector<int> levels;
   std::vector<uint64_t> newer;  // entries of all runs before this one
   uint64_t entries = 0;
@@ -131,19 +168,15 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
     job.output_level = levels[count - 1];
   }
   if (job.output_level == job.level) return std::nullopt;
-  if (job.output_level == version.repository() && IsTakenInParts(version, input.partition_bytes)) {
+  if (job.output_level == version.repository() && GoesInParts(input, buffer)) {
     std::optional<MergeJob> part = NextPart(input, MergeKind::kQuiet, std::move(buffer));
     if (!part.has_value()) return std::nullopt;
     job = std::move(*part);
   } else {
     job.inputs.assign(runs.begin(), runs.begin() + static_cast<ptrdiff_t>(count));
+    if (job.output_level < version.repository()) EndPart(count, kMaxPartTables, &job);
   }
-  uint64_t index_bytes = 0;
-  for (const TableRef& table : job.tables) index_bytes += table->index()->size();
-  for (const RunRef& run : job.inputs) {
-    if (job.tables.empty() || run != version.levels.back()[0]) index_bytes += run->tables.Total().index_bytes;
-  }
-  if (index_bytes > input.quiet_bytes) return std::nullopt;
+  if (!HasRoom(input, job)) return std::nullopt;
   return job;
 }
 

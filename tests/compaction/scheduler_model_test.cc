@@ -209,6 +209,7 @@ class World {
       run->tables = tables_;
       version->levels.back()[0] = std::move(run);
     }
+    version->ListRuns();
     return version;
   }
 

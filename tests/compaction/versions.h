@@ -21,6 +21,7 @@ inline std::shared_ptr<Version> MakeVersion(const std::vector<std::vector<uint64
       runs.push_back(std::move(run));
     }
   }
+  version->ListRuns();
   return version;
 }
 

@@ -149,9 +149,12 @@ Config MakeConfig(uint64_t seed) {
     o.keep_log_bytes = kKeepAllLog;
     return config;
   }
-  if (seed == kPartsSeed) {
+  if (seed == kPartsSeed || seed == kBufferPartsSeed) {
     o.partition_size = 256;
     config.keys = 48;
+    if (seed == kPartsSeed) return config;
+    o.num_levels = 5;
+    o.write_buffer_size = 16 * kExtentUnit;
     return config;
   }
   if (seed % 8 == 7) o.log_mode = kLogOff;

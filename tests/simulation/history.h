@@ -79,6 +79,9 @@ inline constexpr uint64_t kKeepsLogSeed = 1000000;
 // The repository of this configuration is taken in parts as soon as it has most of the keys.
 inline constexpr uint64_t kPartsSeed = 1000001;
 
+// Merges of the buffer of this configuration go part by part.
+inline constexpr uint64_t kBufferPartsSeed = 1000002;
+
 // Whether the value of a put says that its lifetime is over before anybody reads.
 bool IsOverBeforeRead(const Slice& value);
 

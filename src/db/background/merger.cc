@@ -24,15 +24,6 @@ uint64_t BytesOfMerges(const Persist& persist) {
   return bytes;
 }
 
-// Whether the output of the job goes into the repository in parts later on: then its tables are as small as those of
-// the repository, because a part takes them one by one.
-bool WillGoInParts(const Version& version, const MergeJob& job, uint64_t partition_bytes) {
-  const int last = version.repository() - 1;
-  DCHECK_GE(last, 0);
-  return !TakesSomeTables(job.kind) && job.output_level >= std::min(SchedulePolicy().least_depth, last) &&
-         IsTakenInParts(version, partition_bytes);
-}
-
 }  // namespace
 
 // Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, whether the
@@ -152,6 +143,9 @@ bool Merger::Step() {
         scheduler_->quiet().FoundNothing();
         return false;
       }
+      if (job->range.to.has_value() && job->output_level < db_.options.num_levels - 1 && job->output_run == 0) {
+        job->output_run = tree_->versions->NewId();
+      }
       hold = scheduler_->BeginMerge(*job);
       // Writers are told at once, because what is kept for the copies is theirs no more.
       if (hold.kind == MergeKind::kCollect) {
@@ -199,7 +193,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.copies = hold.copies;
   {
     DbLock lock(control_);
-    if (!request.copies && !job.takes_part()) {
+    if (!request.copies && !job.is_part()) {
       partition_bytes = std::max(partition_bytes, tree_->versions->payload_live_bytes() / kTablesWhenTight);
     }
     *version = tree_->versions->current();
@@ -208,7 +202,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
     // everything does.
     if (into_repository && !hold.full &&
-        (job.kind != MergeKind::kSettle || job.takes_part() || !SpaceIsShort(space_->Figures()))) {
+        (job.kind != MergeKind::kSettle || job.is_part() || !SpaceIsShort(space_->Figures()))) {
       request.settle_limit = tier_->SettlesAll() ? UINT64_MAX : db_.options.lazy_copy_limit;
     }
   }
@@ -221,20 +215,15 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.range = job.range;
     for (const RunRef& run : job.inputs) request.inputs.push_back(run->TablesIn(db_.order, job.range));
   }
-  // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
-  const uint64_t oldest = job.inputs.back()->id;
-  int oldest_level = job.output_level;
-  if (job.kind == MergeKind::kZeroCopy) oldest_level--;
-  for (int level = oldest_level; level < db_.options.num_levels; level++) {
-    for (const RunRef& run : (*version)->levels[static_cast<size_t>(level)]) {
-      if (level == oldest_level && run->id >= oldest) continue;
-      request.older.push_back(run.get());
-    }
-  }
+  const std::vector<const Run*>& runs = (*version)->runs;
+  const auto oldest =
+      std::find_if(runs.begin(), runs.end(), [&](const Run* run) { return run->id == job.inputs.back()->id; });
+  CHECK(oldest != runs.end());
+  request.older.assign(oldest + 1, runs.end());
   request.on_ssd = (*version)->ssd;
   request.ranges = (*version)->ranges;
   if (into_repository && job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
-  if (into_repository || WillGoInParts(**version, job, partition_bytes)) request.payload_limit = partition_bytes;
+  if (into_repository || CutsTables(job, partition_bytes)) request.payload_limit = partition_bytes;
   request.leave_free = CopiesLeave(hold);
   request.copy_extents.took = [this](int64_t bytes) { space_->copy_room()->Take(bytes); };
   request.copy_extents.bytes = space_->NextChunkBytes();
@@ -351,7 +340,7 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   if (TakesSomeTables(job.kind)) {
     run = job.inputs[0]->id;
   } else if (!into_repository) {
-    run = tree_->versions->NewId();
+    run = job.output_run > 0 ? job.output_run : tree_->versions->NewId();
   }
   for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
   for (const TableRef& table : job.tables) {

@@ -12,9 +12,9 @@ namespace miodb {
 // lock.
 class SettleRequest {
  public:
-  // date_micros: what has expired by then is to be gone.
-  SettleRequest(Scheduler* scheduler, uint64_t date_micros) : scheduler_(scheduler) {
-    scheduler_->BeginSettle(date_micros);
+  // date_micros: what has expired by then is to be gone. sequence: what was written by then is to be in the repository.
+  SettleRequest(Scheduler* scheduler, uint64_t date_micros, uint64_t sequence) : scheduler_(scheduler) {
+    scheduler_->BeginSettle(date_micros, sequence);
     DCHECK(scheduler_->settling());
   }
   ~SettleRequest() { End(); }

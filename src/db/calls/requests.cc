@@ -43,11 +43,11 @@ Status Requests::Settle() {
   Status s = Flush();
   if (!s.ok()) return s;
   DbLock lock(control_);
-  SettleRequest request(scheduler_, db_.WallMicros());
+  const uint64_t sequence = tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: policy only
+  SettleRequest request(scheduler_, db_.WallMicros(), sequence);
   scheduler_->RetryFlush();
   scheduler_->Retry();
   control_->WakeAll();
-  const uint64_t sequence = tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: policy only
   const auto wanting = [&]() REQUIRES(db_mutex) {
     const bool settled = !merger_->HasWorkOf(sequence);
     if (!(settled || scheduler_->merges_blocked()) || (scheduler_->anything_blocked() && tier_->HasDrainWork()))

@@ -212,7 +212,7 @@ Status WritePath::NoRoom(bool* give_up, StallClock* clock) {
     }
     // As often as it wins something.
     uint64_t used_before;
-    SettleRequest request(scheduler_, db_.WallMicros());
+    SettleRequest request(scheduler_, db_.WallMicros(), kMaxSequence);
     do {
       used_before = db_.pool->used_bytes();
       scheduler_->Retry();
