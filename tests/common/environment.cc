@@ -57,9 +57,10 @@ std::vector<uint64_t> Seeds(uint64_t count, uint64_t first) {
   const char* const value = std::getenv("MIODB_TEST_SEED");
   if (value != nullptr && *value != '\0') {
     char* end;
-    const uint64_t seed = std::strtoull(value, &end, 10);
-    if (*end != '\0') Refuse("MIODB_TEST_SEED", value, "a decimal number");
-    return {seed};
+    first = std::strtoull(value, &end, 10);
+    const uint64_t last = *end == '-' ? std::strtoull(end + 1, &end, 10) : first;
+    if (*end != '\0' || last < first) Refuse("MIODB_TEST_SEED", value, "a decimal number, or FIRST-LAST");
+    count = last - first + 1;
   }
   std::vector<uint64_t> seeds;
   for (uint64_t i = 0; i < count; i++) seeds.push_back(first + i);

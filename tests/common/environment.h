@@ -1,7 +1,7 @@
 // Settings of tests in environment variables: how long to run and which seed to repeat.
 //
 //   MIODB_TEST_SCALE   quick (the default), ci or heavy
-//   MIODB_TEST_SEED    one seed instead of the fixed list
+//   MIODB_TEST_SEED    a seed, or all from FIRST-LAST, instead of the fixed list
 
 #ifndef MIODB_TESTS_COMMON_ENVIRONMENT_H_
 #define MIODB_TESTS_COMMON_ENVIRONMENT_H_
@@ -23,7 +23,7 @@ uint64_t ByScale(uint64_t quick, uint64_t ci, uint64_t heavy);
 // Whether a sanitizer makes this program many times slower than a release build.
 bool RunsUnderSanitizer();
 
-// `count` seeds from `first` on; or the one seed that the environment asks for.
+// `count` seeds from `first` on; or those that the environment asks for.
 std::vector<uint64_t> Seeds(uint64_t count, uint64_t first = 1);
 
 // The command that runs the current test with this seed again, for SCOPED_TRACE.
