@@ -85,26 +85,30 @@ Status FileLog::Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch, const std
   // Synced again, because the process that wrote it may have come no further.
   if (owner == mark) return SyncExistingFile(env, path);
   if (owner.has_value() && owner->id == log_id) return ReplaceMark(mark);
+  s = MayBegin(env, options_.folder, owner, pool_id, former_ids);
+  if (!s.ok()) return s;
+  // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
+  s = WriteStringToFile(env, mark.Encode(), path);
+  return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExistingFile(env, path) : s;
+}
+
+Status FileLog::MayBegin(Env* env, const std::string& folder, const std::optional<OwnerMark>& owner, uint64_t pool_id,
+                         const std::vector<uint64_t>* former_ids) {
   std::vector<LogFile> files;
-  s = List(env, options_.folder, &files);
+  const Status s = List(env, folder, &files);
   if (!s.ok()) return s;
   if (!files.empty()) {
-    return Status::InvalidArgument(options_.folder,
-                                   "holds the log (" + files[0].name() +
-                                       ") of another pool, or one that this pool did without since: move "
-                                       "it away, or give another Options::wal_dir");
+    return Status::InvalidArgument(folder, "holds the log (" + files[0].name() +
+                                               ") of another pool, or one that this pool did without since: move it "
+                                               "away, or give another Options::wal_dir");
   }
   const auto is_ours = [&](uint64_t id) {
     return id == pool_id || std::find(former_ids->begin(), former_ids->end(), id) != former_ids->end();
   };
-  if (owner.has_value() && former_ids != nullptr && !is_ours(owner->pool) && !is_ours(owner->id)) {
-    return Status::InvalidArgument(options_.folder,
-                                   "is the log folder of another database, which has no log file in it now: give "
-                                   "another Options::wal_dir. If that database is gone, remove WAL_OWNER");
-  }
-  // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
-  s = WriteStringToFile(env, mark.Encode(), path);
-  return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExistingFile(env, path) : s;
+  if (!owner.has_value() || former_ids == nullptr || is_ours(owner->pool) || is_ours(owner->id)) return s;
+  return Status::InvalidArgument(folder,
+                                 "is the log folder of another database, which has no log file in it now: give "
+                                 "another Options::wal_dir. If that database is gone, remove WAL_OWNER");
 }
 
 // Log files that count lie beside the mark, so it is replaced and not written over. The lock is on the file that the

@@ -57,10 +57,14 @@ class FileLog {
   // The log files in a folder by rising number; none if the system says that there is no such folder.
   static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
 
-  // Makes the folder this log's, of this epoch, and keeps others out of it. InvalidArgument if it holds files of
-  // another log, or none and the mark of another database, which has neither pool_id nor one of the former ids; null:
-  // the folder is the database's, whatever its mark says. IOError if somebody has it open. After a crash the folder
-  // has the old mark or the new mark.
+  // Whether a log may begin in a folder that is not its own. InvalidArgument if the folder holds files of another log,
+  // or none and the mark of another database, which has neither pool_id nor one of the former ids; null: the folder is
+  // the database's, whatever its mark says.
+  static Status MayBegin(Env* env, const std::string& folder, const std::optional<OwnerMark>& owner, uint64_t pool_id,
+                         const std::vector<uint64_t>* former_ids);
+
+  // Makes the folder this log's, of this epoch, and keeps others out of it. InvalidArgument as MayBegin; IOError if
+  // somebody has it open. After a crash the folder has the old mark or the new mark.
   Status Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch, const std::vector<uint64_t>* former_ids = nullptr);
 
   // Stores whose log the folder says it holds. NotFound if it says nothing, Corruption if what it says is damaged.

@@ -105,16 +105,12 @@ Status Repairer::FindLogFolder() {
 // The repaired database is to open with the same options.
 Status Repairer::CheckGivenFolder() {
   const std::string given = WalFolder(options_.wal_dir, name_);
-  bool ours = false;
+  std::optional<OwnerMark> owner;
   if (options_.log_mode != kLogFile) return Status::OK();
-  Status s = FileLog::IsOwnedBy(env_, given, store_.log.id, &ours);
-  if (!s.ok() || ours) return s;
-  std::vector<LogFile> files;
-  s = FileLog::List(env_, given, &files);
-  if (!s.ok() || files.empty()) return s;
-  return Status::InvalidArgument(given, "holds a log (" + files[0].name() +
-                                            ") that does not say that it is this database's: give another "
-                                            "Options::wal_dir, or move it away");
+  const Status s = FileLog::FindOwner(env_, given, &owner);
+  if (!s.ok() || (owner.has_value() && owner->id == store_.log.id && owner->id != 0)) return s;
+  const bool is_home = RealPath(given) == RealPath(name_);
+  return FileLog::MayBegin(env_, given, owner, PoolIdOf(store_.pool), is_home ? nullptr : &store_.former_ids);
 }
 
 // A folder in which a log of this pool may be says so itself. In the database directory there is no other log.

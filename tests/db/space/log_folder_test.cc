@@ -10,6 +10,7 @@
 #include "miodb/backup.h"
 #include "miodb/env.h"
 #include "src/db/store/places.h"
+#include "src/format/owner_mark.h"
 #include "tests/db/space/file_log_fixture.h"
 
 namespace miodb::test {
@@ -316,6 +317,38 @@ TEST_F(LogFolderTest, ARepairLeavesTheLogOfAnotherDatabaseAlone) {
   options_.log_mode = kLogPmem;
   Open();
   EXPECT_EQ(kNotFound, Get(Key(50)));
+}
+
+// An open with these options refuses the folder, so a repair changes nothing: with log files, without them, and with a
+// mark that no database has made.
+TEST_F(LogFolderTest, ARepairRefusesAFolderThatTheOpenBehindItWouldRefuse) {
+  for (const std::string name : {"logged", "flushed", "forged"}) {
+    options_.wal_dir = dir_ / ("wal_" + name);
+    options_.log_mode = kLogFile;
+    path_ = dir_ / ("owner_" + name);
+    Open();
+    PutRange(0, 20);
+    if (name != "logged") ASSERT_OK(db_->Flush());
+    Close();
+    ASSERT_EQ(name != "logged", LogFiles(options_.wal_dir).empty());
+    const OwnerMark forged{OwnerKind::kLog, 0, 77, 1};
+    const std::string mark = options_.wal_dir + "/WAL_OWNER";
+    if (name == "forged") ASSERT_OK(WriteStringToFile(Env::Default(), forged.Encode(), mark));
+    path_ = dir_ / ("other_" + name);
+    options_.log_mode = kLogPmem;
+    Open();
+    PutRange(0, 30);
+    Close();
+    options_.log_mode = kLogFile;
+    const Status opened = TryOpen(), repaired = RepairDB(path_, options_);
+    EXPECT_STATUS(InvalidArgument, repaired);
+    EXPECT_EQ(opened.ToString(), repaired.ToString());
+    EXPECT_FALSE(fs::exists(path_ + "/LOST"));
+    options_.log_mode = kLogPmem;
+    Open();
+    CheckRange(0, 30);
+    Close();
+  }
 }
 
 TEST_F(LogFolderTest, ADamagedFileThatSaysWhereTheLogIsIsNamed) {
