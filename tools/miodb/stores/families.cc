@@ -10,6 +10,9 @@ namespace miodb::tool {
 
 namespace {
 
+// As DB::CreateColumnFamily has it.
+constexpr size_t kMostFamilyName = 1024;
+
 // A look at a few families takes microseconds, and a reader sees something new every few milliseconds.
 constexpr int kLooksForAMoment = 1000;
 
@@ -55,7 +58,10 @@ void FamilyChoice::AddOptions(OptionTable* options) {
 }
 
 Status FamilyChoice::ReadName() {
-  const std::string problem = is_named() ? FromText(*option_, &name_) : "";
+  std::string problem = is_named() ? FromText(*option_, &name_) : "";
+  if (problem.empty() && (name_.empty() || name_.size() > kMostFamilyName)) {
+    problem = "has " + std::to_string(name_.size()) + " bytes, and must have 1 to " + std::to_string(kMostFamilyName);
+  }
   return problem.empty() ? Status::OK() : Status::InvalidArgument("--column_family", problem);
 }
 

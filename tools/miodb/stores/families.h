@@ -44,7 +44,7 @@ class FamilyChoice {
 
   void AddOptions(OptionTable* options);
 
-  // Decodes the name that was given, for the looks. InvalidArgument: the name is malformed.
+  // Decodes the name that was given, for the looks. InvalidArgument: no family can have that name.
   Status ReadName();
 
   // Looks for the families in the database, or a view of it, that a verb works on. With make a family that is named and

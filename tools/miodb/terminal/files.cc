@@ -135,8 +135,11 @@ bool Input::ReadLine(std::string_view* line) {
   }
 }
 
-bool Input::ReadAll(std::string* text) {
-  while (Fill()) {
+bool Input::ReadAll(uint64_t most, std::string* text) {
+  while (buffer_.size() - begin_ <= most && Fill()) {
+  }
+  if (buffer_.size() - begin_ > most) {
+    status_ = Status::InvalidArgument(path_, "has more than " + std::to_string(most) + " bytes");
   }
   *text = buffer_.substr(begin_);
   return status_.ok() && at_end_;

@@ -6,6 +6,7 @@
 #ifndef MIODB_TOOLS_MIODB_TERMINAL_FILES_H_
 #define MIODB_TOOLS_MIODB_TERMINAL_FILES_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -59,8 +60,8 @@ class Input {
   // The next line without its newline. False at the end, on an error and after an interruption.
   bool ReadLine(std::string_view* line);
 
-  // All that is left.
-  bool ReadAll(std::string* text);
+  // All that is left. InvalidArgument: that is more than so many bytes.
+  bool ReadAll(uint64_t most, std::string* text);
 
   // From 0 to 1; 0 if that cannot be known.
   double ShareRead() const;

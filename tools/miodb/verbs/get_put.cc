@@ -10,6 +10,9 @@ namespace miodb::tool {
 
 namespace {
 
+// The most bytes of a value (miodb/db.h).
+constexpr uint64_t kMostValueBytes = uint64_t{1} << 30;
+
 class Get final : public ReadCommand {
  public:
   Get() : ReadCommand(FamilyScope::kOne) {}
@@ -90,7 +93,7 @@ class Put final : public CreatingCommand {
     if (code != kDone || call.operands.size() > 1) return code;
     if (call.in_shell) return Fail(call, "the value is missing", "Here it cannot be standard input.");
     Input in("-");
-    if (in.ReadAll(&value_)) return kDone;
+    if (in.ReadAll(kMostValueBytes, &value_)) return kDone;
     return in.status().ok() ? CodeAfter(kFailed) : Fail(call, in.status());
   }
 
