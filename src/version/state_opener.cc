@@ -46,16 +46,15 @@ Status StateOpener::OpenPayload(const PayloadPlace& place) {
 
 Status StateOpener::OpenTable(const TablePlace& place) {
   last_id_ = std::max({last_id_, place.number, place.run});
-  if (place.level == kRepositoryLevel ? place.run != 0 : place.level >= kMaxLevels) {
+  if (!place.IsProper()) {
     return Status::Corruption(pool_->path(),
                               "manifest: table " + std::to_string(place.number) + " has no proper place");
   }
   TableRef& table = tables_[place.number];
   if (table != nullptr) {
     DCHECK_EQ(table->number(), place.number);
-    const bool same = table->index()->offset() == place.index_offset;
-    return same ? Status::OK()
-                : Status::Corruption(pool_->path(), "two tables have the number " + std::to_string(place.number));
+    if (table->index()->offset() == place.index_offset) return Status::OK();
+    return Status::Corruption(pool_->path(), "two tables have the number " + std::to_string(place.number));
   }
   ExtentRef index;
   Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);

@@ -4,6 +4,7 @@
 #include "src/version/version_builder.h"
 
 #include <algorithm>
+#include <set>
 
 #include "src/util/check/check.h"
 #include "src/version/edit/version_edit.h"
@@ -187,21 +188,22 @@ VersionRef VersionBuilder::Finish() {
 // Takes as long as there are tables, and compares keys of all: for opens, and where everything is checked. The answer
 // is in words, because at an open the order comes from a medium.
 std::string FindDisorder(const KeyOrder& order, const Version& version) {
-  const auto no_range = [](const char* what, uint64_t number) {
-    return what + std::to_string(number) + " has no proper key range";
-  };
+  const std::string no_range = " has no proper key range";
+  std::set<uint64_t> runs;
   for (const std::vector<RunRef>& level : version.levels) {
     for (size_t i = 0; i < level.size(); i++) {
-      if (i > 0 && level[i - 1]->id <= level[i]->id) return "run " + std::to_string(level[i]->id) + " is out of order";
+      if (!runs.insert(level[i]->id).second) return "run " + std::to_string(level[i]->id) + " is in two levels";
+      if (i > 0 && level[i - 1]->id < level[i]->id) return "run " + std::to_string(level[i]->id) + " is out of order";
       if (level[i]->tables.empty()) return "run " + std::to_string(level[i]->id) + " has no tables";
       const TableRef* const table = FindOverlap(order, level[i]->tables);
-      if (table != nullptr) return no_range("table ", NumberOf(*table));
+      if (table != nullptr) return "table " + std::to_string(NumberOf(*table)) + no_range;
     }
   }
+  DCHECK_EQ(runs.size(), version.runs.size());
   if (version.ssd == nullptr) return std::string();
   for (const FileList& level : version.ssd->levels) {
     const SstRef* const file = FindOverlap(order, level);
-    if (file != nullptr) return no_range("file ", NumberOf(*file));
+    if (file != nullptr) return "file " + std::to_string(NumberOf(*file)) + no_range;
   }
   return std::string();
 }

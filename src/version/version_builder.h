@@ -49,8 +49,8 @@ class VersionBuilder {
   std::shared_ptr<SsdLevels> ssd_;                                      // the same; null: nothing changed there
 };
 
-// Finds what breaks the order of the version: runs that are not newest first, tables or files of one run or level that
-// overlap or are not in key order. Empty: nothing.
+// Finds what breaks the order of the version: runs that are not newest first or in two levels, tables or files of one
+// run or level that overlap or are not in key order. Empty: nothing.
 std::string FindDisorder(const KeyOrder& order, const Version& version);
 
 // Whether two versions have the same tables and files in the same places, and the same deletions of ranges.

@@ -283,6 +283,29 @@ TEST_F(VerifyTest, TablesOfOneRunThatOverlapAreFound) {
   EXPECT_NE(std::string::npos, ProblemsNow().find("overlap")) << ProblemsNow();
 }
 
+TEST_F(VerifyTest, RunsThatAreNotInOneLevelAreFound) {
+  Make();
+  const std::string good = bytes_;
+  TablePlace of_repository, of_buffer;
+  for (const auto& [number, place] : manifest_.state.tables) {
+    (place.level == kRepositoryLevel ? of_repository : of_buffer) = place;
+  }
+  ASSERT_TRUE(of_repository.number > 0 && of_buffer.number > 0);
+  of_repository.level = of_buffer.level + 1;
+  of_repository.run = of_buffer.run;
+  VersionEdit edit;
+  edit.tables = {of_repository};
+  Append(edit);
+  const std::string twice = "run " + std::to_string(of_buffer.run) + " is in two levels";
+  EXPECT_NE(std::string::npos, ProblemsNow().find(twice)) << ProblemsNow();
+  bytes_ = good;
+  of_buffer.run = 0;
+  edit.tables = {of_buffer};
+  Append(edit);
+  const std::string zero = "table " + std::to_string(of_buffer.number) + " has no proper place";
+  EXPECT_NE(std::string::npos, ProblemsNow().find(zero)) << ProblemsNow();
+}
+
 TEST_F(VerifyTest, WritesThatAreMissingInTheLogAreFound) {
   Make();
   VersionEdit edit;

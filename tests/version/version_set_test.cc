@@ -55,6 +55,19 @@ class VersionSetTest : public testing::Test {
     return versions_->Recover(verify, &chunks_);
   }
 
+  // Closes the set and names in its manifest what the set itself would not.
+  void AppendToManifest(const VersionEdit& edit) {
+    Close();
+    Pool::Options options;
+    options.limit = uint64_t{64} << 20;
+    options.growth = kExtentUnit;
+    std::unique_ptr<Pool> pool;
+    ASSERT_OK(Pool::Open(path_, options, &pool));
+    Manifest manifest(pool.get());
+    ASSERT_OK(manifest.Recover());
+    ASSERT_OK(manifest.Append(edit));
+  }
+
   // The payload of the tables made last, and all of these tables that go.
   Additions AdditionsOf(const std::vector<TableRef>& added, const std::vector<uint64_t>& removed) {
     Additions additions;
@@ -431,19 +444,25 @@ TEST_F(VersionSetTest, SpaceThatIsNamedTwiceOrOutsideIsCorruption) {
     if (what == 3) edit.chunks.push_back({1001, uint64_t{60} << 20, kExtentUnit, false, 0});
     if (what == 4) edit.chunks.push_back({1001, 0, kExtentUnit, false, 0});
     if (what == 5) edit.chunks.push_back({1001, kExtentUnit + 1, kExtentUnit, false, 0});
-    // Straight into the manifest: the set itself would not name it.
-    Close();
-    {
-      Pool::Options options;
-      options.limit = uint64_t{64} << 20;
-      options.growth = kExtentUnit;
-      std::unique_ptr<Pool> pool;
-      ASSERT_OK(Pool::Open(path_, options, &pool));
-      Manifest manifest(pool.get());
-      ASSERT_OK(manifest.Recover());
-      ASSERT_OK(manifest.Append(edit));
-    }
+    AppendToManifest(edit);
     EXPECT_STATUS(Corruption, Reopen(3));
+  }
+}
+
+// Jobs hold runs by their ids, and the id of the repository's run is 0.
+TEST_F(VersionSetTest, ARunInTwoLevelsIsCorruption) {
+  for (const uint64_t run : {0, 1}) {
+    for (const bool repository : {false, true}) {
+      SCOPED_TRACE(testing::Message() << run << " " << repository);
+      Create(4);
+      runs_.clear();
+      if (repository) Install(kRepositoryLevel, 1);
+      const uint64_t id = Install(0, 2);
+      VersionEdit edit;
+      edit.tables.push_back(Place(versions_->current()->levels[0][0]->tables[0], 1, run == 0 ? 0 : id));
+      AppendToManifest(edit);
+      EXPECT_STATUS(Corruption, Reopen(4));
+    }
   }
 }
 

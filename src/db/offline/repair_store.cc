@@ -52,9 +52,7 @@ Status Repairer::FindStore(bool* found) {
                                 path + " says that the database has table files in " + store_.ssd_path + ": name that");
   }
   std::vector<std::string> parts = damaged_regions_;
-  for (const std::string& part : {pool_path_, WalFolder(store_.log.wal_dir, name_), options_.ssd_path}) {
-    parts.push_back(part);
-  }
+  parts.insert(parts.end(), {pool_path_, WalFolder(store_.log.wal_dir, name_), options_.ssd_path});
   if (s.ok()) s = CheckOriginal(env_, name_, stored, parts);
   return s.ok() ? SyncStore(env_, name_) : s;
 }

@@ -1,6 +1,7 @@
 #include "src/inspect/verify/verify_state.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "src/inspect/verify/verify_table.h"
@@ -26,10 +27,11 @@ StateCheck StateVerifier::Verify(const std::string& manifest, const ManifestStat
 
 void StateVerifier::CheckPlaces(const std::string& manifest, const ManifestState& state,
                                 const ReportProblem& report) const {
+  std::map<uint64_t, uint32_t> levels;  // of runs
   for (const auto& [number, table] : state.tables) {
-    // The repository is one run, number 0; levels of the buffer have a bound in the format.
-    if (table.level == kRepositoryLevel ? table.run != 0 : table.level >= kMaxLevels) {
-      report({manifest, "table " + std::to_string(number) + " has no proper place"});
+    if (!table.IsProper()) report({manifest, "table " + std::to_string(number) + " has no proper place"});
+    if (levels.emplace(table.run, table.level).first->second != table.level) {
+      report({manifest, "run " + std::to_string(table.run) + " is in two levels"});
     }
     // Ids are never given out twice, so those in use lie below the next one.
     if (std::max(number, table.run) >= state.next_id) {

@@ -41,6 +41,9 @@ struct TablePlace {
   uint64_t run = 0;
   PmRef index_offset = 0;
   uint64_t index_size = 0;
+
+  // Whether tables lie there: the repository is one run, number 0, and levels of the buffer have a bound in the format.
+  bool IsProper() const { return level == kRepositoryLevel ? run == 0 : level < kMaxLevels && run > 0; }
 };
 
 // A table file of the SSD tier, and the SSD level it belongs to: 0 is the first below the repository.
