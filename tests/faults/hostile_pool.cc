@@ -123,8 +123,10 @@ class PoolForger {
         for (const auto& [number, t] : state.tables) {
           if (field.empty() || random_->OneIn(2)) {
             field.clear();
-            put('\5', {number, random_->OneIn(2) ? t.level : edge(t.level), edge(t.run), edge(t.index_offset),
-                       edge(t.index_size)});
+            const bool moves = random_->OneIn(2);  // or is another one
+            const TablePlace& beside = random_->OneIn(2) ? state.tables.rbegin()->second : state.tables.begin()->second;
+            put('\5', {number, moves ? random_->Uniform(4) : edge(t.level), moves ? beside.run : edge(t.run),
+                       moves ? t.index_offset : edge(t.index_offset), moves ? t.index_size : edge(t.index_size)});
           }
         }
         break;
@@ -271,7 +273,8 @@ class PoolForger {
 
   template <typename Node, typename Item>
   void ChangeNode(Node* node, Item* items) {
-    const auto any = [&] { return random_->Uniform(std::max<uint64_t>(1, node->header.count)); };
+    // The count may be a number that an earlier change has made.
+    const auto any = [&] { return random_->Uniform(std::clamp<uint64_t>(node->header.count, 1, kNodeFanout)); };
     switch (random_->Uniform(7)) {
       case 0:
         std::swap(node->head[any()], node->head[any()]);
