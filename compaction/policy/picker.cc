@@ -8,6 +8,7 @@
 #include "compaction/policy/parts.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
+#include "src/util/check/visits.h"
 
 namespace miodb {
 
@@ -212,6 +213,7 @@ const char* MergeKindName(MergeKind kind) {
 // output, newest first; and but in a collection they reach to the oldest run of the job's level, in a zero-copy merge
 // to that of the last level above its output.
 void CheckJob(const PickerInput& input, const MergeJob& job) {
+  const Visits::Pause pause;
   const auto& levels = input.version->levels;
   CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
   CHECK(!job.inputs.empty());

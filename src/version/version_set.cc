@@ -10,6 +10,7 @@
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 #include "src/util/check/no_throw.h"
+#include "src/util/check/visits.h"
 #include "src/version/version_builder.h"
 
 namespace miodb {
@@ -252,6 +253,7 @@ uint64_t VersionSet::HeldBytes(const Savepoint& savepoint) const {
 }
 
 void VersionSet::Check() const {
+  const Visits::Pause pause;
   CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   CHECK_EQ(FindDisorder(order_, *current_), "");
   // The version that edits made step by step has to equal the version that the manifest's state gives at once.

@@ -22,6 +22,7 @@
 #include "src/db/context/db_context.h"
 #include "src/db/context/db_mutex.h"
 #include "src/util/check/check.h"
+#include "src/util/check/visits.h"
 #include "src/util/threads/mutex.h"
 
 namespace miodb {
@@ -54,7 +55,9 @@ class Control {
   void SignalDone() { done_.SignalAll(); }
   void SleepUntilDone(uint64_t micros) REQUIRES(db_mutex) {
     DCHECK_GT(micros, 0u);
+    Visits::End();
     done_.TimedWait(micros);
+    Visits::Begin();
   }
 
   // on_change is called whenever figures of space and of what waits have changed, with the mutex held.
@@ -122,8 +125,9 @@ class SCOPED_CAPABILITY DbLock {
  public:
   explicit DbLock(Control* control) ACQUIRE(db_mutex) NO_THREAD_SAFETY_ANALYSIS : lock_(&control->mutex_) {
     DCHECK_EQ(control->failed(), !control->error_.ok());  // who looks without the mutex learns the same
+    Visits::Begin();
   }
-  ~DbLock() RELEASE() NO_THREAD_SAFETY_ANALYSIS {}
+  ~DbLock() RELEASE() NO_THREAD_SAFETY_ANALYSIS { Visits::End(); }
   DbLock(const DbLock&) = delete;
   DbLock& operator=(const DbLock&) = delete;
 
@@ -134,8 +138,10 @@ class SCOPED_CAPABILITY DbLock {
 // Lets go of the mutex for as long as it lives.
 class SCOPED_CAPABILITY DbUnlock {
  public:
-  explicit DbUnlock(Control* control) RELEASE(db_mutex) NO_THREAD_SAFETY_ANALYSIS : unlock_(&control->mutex_) {}
-  ~DbUnlock() RELEASE() NO_THREAD_SAFETY_ANALYSIS {}
+  explicit DbUnlock(Control* control) RELEASE(db_mutex) NO_THREAD_SAFETY_ANALYSIS : unlock_(&control->mutex_) {
+    Visits::End();
+  }
+  ~DbUnlock() RELEASE() NO_THREAD_SAFETY_ANALYSIS { Visits::Begin(); }
   DbUnlock(const DbUnlock&) = delete;
   DbUnlock& operator=(const DbUnlock&) = delete;
 

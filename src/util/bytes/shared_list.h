@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "src/util/check/check.h"
+#include "src/util/check/visits.h"
 
 namespace miodb {
 
@@ -116,6 +117,7 @@ class SharedList {
     const T* operator->() const { return &**this; }
     Iterator& operator++() {
       index_++;
+      Visits::Add(1);
       if (++at_ == end_) *this = Iterator(list_, index_);
       return *this;
     }
@@ -242,6 +244,7 @@ class SharedList {
   static void SearchBelow(const Node& node, Wants& wants, Visit& visit) {
     if (node.height == 0) {
       const NodeOf<T>& leaf = As<T>(node);
+      Visits::Add(leaf.size);
       for (size_t i = 0; i < leaf.size; i++) visit(leaf.entries[i]);
       return;
     }
@@ -254,6 +257,7 @@ class SharedList {
   // The items from i on to the end of the leaf that has item i.
   void Locate(size_t i, const T** at, const T** end) const {
     DCHECK_LT(i, size_);
+    Visits::Add(1);
     const Node* node = root_.get();
     while (node->height > 0) {
       const Child* child = As<Child>(*node).entries.data();
