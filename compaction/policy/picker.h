@@ -108,6 +108,13 @@ struct MarkRequest {
   uint64_t goal_percent = 100;   // to which they are to come down
   uint64_t slack = 0;            // bytes of garbage that are borne whatever their part is
   uint64_t budget = 0;           // bytes that may be copied
+
+  // Whether all that the other one asks for was asked for here.
+  bool Covers(const MarkRequest& other) const {
+    DCHECK_LE(goal_percent, start_percent);
+    return start_percent <= other.start_percent && goal_percent <= other.goal_percent && slack <= other.slack &&
+           budget >= other.budget;
+  }
 };
 
 // Chooses, from these payload extents (each once), the extents to evacuate, emptiest first.

@@ -263,10 +263,12 @@ void Scheduler::EndFlush(Outcome outcome) {
 // seventh at its end.
 //
 // The marks are made anew after every job, never added to: the records of marked extents have to fit into the space
-// that is free now. Copies that stop half-way, in key order, leave a part of every extent behind and free none.
+// that is free now. Copies that stop half-way, in key order, leave a part of every extent behind and free none. Marks
+// that merges found when they began stay while one of them runs; drains copy nothing.
 std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t now_micros) const {
   if (marks_are_fresh()) return std::nullopt;
   const bool has_marks = marks_ == MarkState::kFound;
+  if (has_marks && running_ > drains_) return std::nullopt;
   const bool pressed = full() || SpaceIsShort(f, policy_);
   // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they
   // wait for the space that is collected here.
@@ -290,14 +292,9 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   request.budget >>= refusals_;
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
   CHECK_LE(request.budget, f.free);
+  // Nothing has ended since nothing was found for as much.
+  if (!has_marks && marked_at_ == attempts_ && mark_request_.Covers(request)) return std::nullopt;
   return request;
-}
-
-// Merges that run copy by the marks that they found, so these stay while one runs. Drains copy nothing.
-bool Scheduler::BeginMarks(bool marked) {
-  CHECK_LE(marked_at_, attempts_);
-  marked_at_ = attempts_;
-  return !marked || running_ == drains_;
 }
 
 // A settle wants garbage gone now, whatever writers do.

@@ -101,19 +101,17 @@ inline constexpr std::array<Move<SpaceState, SpaceEvent>, 4> kSpaceMoves = {{
 }};
 static_assert(IsDeterministic(kSpaceMoves) && AllComeBack(kSpaceMoves));
 
-// Marks for evacuation. Extents are picked with the mutex held; then a thread looks without it for the tables that
-// refer to them, which collections rewrite.
-enum class MarkState { kNone, kPicked, kSearching, kFound };
-enum class MarkEvent { kNone, kPick, kSame, kSearch, kFound };
+// Marks for evacuation. Sums tell with the mutex held that marks are wanted; then a thread picks extents without it,
+// and looks for the tables that refer to them, which collections rewrite.
+enum class MarkState { kNone, kWanted, kSearching, kFound };
+enum class MarkEvent { kWant, kSearch, kNone, kFound };
 
-inline constexpr std::array<Move<MarkState, MarkEvent>, 7> kMarkMoves = {{
-    {MarkState::kNone, MarkEvent::kNone, MarkState::kNone},
-    {MarkState::kNone, MarkEvent::kPick, MarkState::kPicked},
-    {MarkState::kPicked, MarkEvent::kSearch, MarkState::kSearching},
+inline constexpr std::array<Move<MarkState, MarkEvent>, 5> kMarkMoves = {{
+    {MarkState::kNone, MarkEvent::kWant, MarkState::kWanted},
+    {MarkState::kWanted, MarkEvent::kSearch, MarkState::kSearching},
+    {MarkState::kSearching, MarkEvent::kNone, MarkState::kNone},
     {MarkState::kSearching, MarkEvent::kFound, MarkState::kFound},
-    {MarkState::kFound, MarkEvent::kSame, MarkState::kFound},
-    {MarkState::kFound, MarkEvent::kPick, MarkState::kPicked},
-    {MarkState::kFound, MarkEvent::kNone, MarkState::kNone},
+    {MarkState::kFound, MarkEvent::kWant, MarkState::kWanted},
 }};
 static_assert(IsDeterministic(kMarkMoves) && AllComeBack(kMarkMoves));
 using Marks = Machine<MarkState, MarkEvent, kMarkMoves.size()>;
@@ -241,19 +239,28 @@ class Scheduler {
 
   // ---- garbage
 
-  // Nothing has ended since the marks were made, or their tables are still looked for: there is no use in looking at
-  // the figures.
+  // Nothing has ended since the marks were made, or they are wanted or looked for: there is no use in looking at the
+  // figures.
   bool marks_are_fresh() const {
-    return marks_ == MarkState::kPicked || marks_ == MarkState::kSearching ||
+    return marks_ == MarkState::kWanted || marks_ == MarkState::kSearching ||
            (marks_ == MarkState::kFound && marked_at_ == attempts_);
   }
 
   // Whether extents are to be marked for evacuation now, and which; nothing: the marks stay as they are.
   std::optional<MarkRequest> WantsMarks(const SpaceFigures& figures, uint64_t now_micros) const;
 
-  // The marks of these figures were looked at, and may be changed if the result says so: merges that run copy by those
-  // that there are. marked: some extents are. The caller tells marks() the outcome.
-  bool BeginMarks(bool marked);
+  // A thread is to make the marks anew.
+  void WantMarks(const MarkRequest& request) {
+    marks_.On(MarkEvent::kWant);
+    mark_request_ = request;
+  }
+
+  // The thread begins. It tells marks() the outcome.
+  const MarkRequest& BeginMarks() {
+    marks_.On(MarkEvent::kSearch);
+    marked_at_ = attempts_;
+    return mark_request_;
+  }
   Marks& marks() { return marks_; }
 
   // While there are writes, and nobody waits for all work to be done, more garbage is borne where space is plentiful.
@@ -354,6 +361,7 @@ class Scheduler {
   Machine<FlushState, FlushEvent, kFlushMoves.size()> flush_{&kFlushMoves};
   Machine<SpaceState, SpaceEvent, kSpaceMoves.size()> space_{&kSpaceMoves};
   Marks marks_{&kMarkMoves};
+  MarkRequest mark_request_;  // the last
 
   Quiet quiet_;
 

@@ -207,7 +207,10 @@ Status VersionSet::Build(const ManifestState& state, const StateOpener& opener, 
 Status VersionSet::BuildCurrent(const StateOpener& opener) {
   CHECK(current_ == nullptr);
   Status s = Build(manifest_.state(), opener, &current_);
-  if (!s.ok() || !kChecksWhole) return s;
+  if (!s.ok()) return s;
+  auto place = manifest_.state().payload.begin();
+  for (const ExtentRef& extent : current_->payload) extent->live_bytes = (place++)->second.live_bytes;
+  if (!kChecksWhole) return s;
   if (!PayloadIsAsCounted()) recount_ = nullptr;
   Check();
   return s;

@@ -148,6 +148,7 @@ void VersionSet::PreparePayload(const VersionEdit& edit, const PayloadChange& ch
   for (const MadePayload& made : change.made) {
     CHECK(made.extent->first_table <= first_table && first_table > 0);
     made.extent->first_table = first_table;
+    made.extent->live_bytes.store(made.live_bytes, std::memory_order_relaxed);  // relaxed: policy only
     builder->AddPayload(made.extent);
   }
 }
@@ -167,6 +168,10 @@ void VersionSet::PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& 
 // Needs no memory, so that a durable edit becomes current whatever happens.
 void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   CHECK(next->version != nullptr);
+  for (const PayloadDrop& drop : edit.dropped) {
+    Extent* const extent = FindExtent(current_->payload, drop.offset);
+    CHECK_GE(extent->live_bytes.fetch_sub(drop.bytes, std::memory_order_relaxed), drop.bytes);  // relaxed: policy only
+  }
   for (const auto& [number, table] : next->tables) entries_ += table->entries();
   tables_.merge(next->tables);
   files_.merge(next->files);
@@ -273,6 +278,7 @@ void VersionSet::Check() const {
   for (const auto& [offset, place] : manifest_.state().payload) {
     const ExtentRef& extent = payload.at(offset);
     CHECK(place.Sound() && extent->kind() == place.kind && extent->payload_bytes() == place.payload_bytes);
+    CHECK_EQ(extent->live_bytes.load(std::memory_order_relaxed), place.live_bytes);
     bytes += place.payload_bytes;
     live_bytes += place.live_bytes;
   }

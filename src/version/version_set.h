@@ -112,16 +112,6 @@ class VersionSet {
   uint64_t payload_live_bytes() const { return manifest_.state().payload_totals.live_bytes; }
   uint64_t payload_extents() const { return current_->payload.size(); }
 
-  // Calls visit(extent, live bytes) for every payload extent of the current version.
-  template <typename Visit>
-  void ForEachPayload(Visit visit) const {
-    auto place = manifest_.state().payload.begin();
-    for (const ExtentRef& extent : current_->payload) {
-      DCHECK_EQ(extent->offset(), place->first);
-      visit(extent.get(), (place++)->second.live_bytes);
-    }
-  }
-
   // Index entries of all tables of the current version.
   uint64_t entries() const { return entries_; }
   uint64_t tables() const { return tables_.size(); }

@@ -199,8 +199,8 @@ TEST_F(PickRangeTest, TheSchedulerSharesTheRepository) {
   ASSERT_TRUE(beside.has_value());
   EXPECT_EQ(MergeKind::kZeroCopy, beside->kind) << "its output comes in front of the run";
   const JobHold second = scheduler.BeginMerge(*beside);
-  scheduler.marks().On(MarkEvent::kPick);
-  scheduler.marks().On(MarkEvent::kSearch);
+  scheduler.WantMarks(MarkRequest());
+  scheduler.BeginMarks();
   scheduler.marks().On(MarkEvent::kFound);
   const std::optional<MergeJob> third = scheduler.NextMerge(input_);
   ASSERT_TRUE(third.has_value());

@@ -59,6 +59,11 @@ class SchedulerTest : public testing::Test {
   std::optional<MarkRequest> Marks(const SpaceFigures& figures, uint64_t now = 0) const {
     return scheduler_.WantsMarks(figures, now + kLongAfter);
   }
+  void MarkWith(const MarkRequest& request, MarkEvent outcome) {
+    scheduler_.WantMarks(request);
+    scheduler_.BeginMarks();
+    scheduler_.marks().On(outcome);
+  }
   // Plenty of free space, and payload in percent of the live bytes.
   static SpaceFigures Figures(uint64_t payload_percent) {
     SpaceFigures figures;

@@ -233,18 +233,23 @@ class World {
   }
 
   void MarkSomething() {
-    if (!scheduler_.BeginMarks(true)) return;
+    SpaceFigures figures;
+    figures.payload = figures.capacity = figures.free = 1000;
+    figures.live = 1 + random_.Uniform(1000);
+    const std::optional<MarkRequest> request = scheduler_.WantsMarks(figures, now_);
+    if (!request.has_value()) return;
+    scheduler_.WantMarks(*request);
+    EXPECT_FALSE(scheduler_.WantsMarks(figures, now_).has_value());
+    scheduler_.BeginMarks();
+    EXPECT_TRUE(scheduler_.marks_are_fresh()) << "nothing is marked while a thread looks for tables";
     bool any = false;
     for (const TableRef& table : tables_) {
       const bool mark = random_.OneIn(3);
       table->marked.store(mark, std::memory_order_relaxed);
       any = any || mark;
     }
-    scheduler_.marks().On(any ? MarkEvent::kPick : MarkEvent::kNone);
-    if (!any) return;
-    scheduler_.marks().On(MarkEvent::kSearch);
-    EXPECT_TRUE(scheduler_.marks_are_fresh()) << "nothing is marked while a thread looks for tables";
-    scheduler_.marks().On(MarkEvent::kFound);
+    scheduler_.marks().On(any ? MarkEvent::kFound : MarkEvent::kNone);
+    EXPECT_FALSE(scheduler_.WantsMarks(figures, now_).has_value()) << "nothing has ended";
   }
 
   void Take(Running running) {

@@ -232,18 +232,33 @@ TEST_F(SchedulerTest, WhereSpaceIsShortALargeBufferGoesToTheRepository) {
 
 TEST_F(SchedulerTest, MarksAreMadeAnewOnlyAfterSomethingHasEnded) {
   const SpaceFigures figures = Figures(200);
-  EXPECT_TRUE(scheduler_.BeginMarks(false));
-  scheduler_.marks().On(MarkEvent::kPick);
-  scheduler_.marks().On(MarkEvent::kSearch);
-  scheduler_.marks().On(MarkEvent::kFound);
+  MarkWith(*Marks(figures), MarkEvent::kFound);
   EXPECT_FALSE(Marks(figures).has_value());
   const JobHold hold = Begin(kTwoRuns);
-  EXPECT_FALSE(scheduler_.BeginMarks(true)) << "a merge copies by them";
-  EXPECT_TRUE(scheduler_.BeginMarks(false));
+  scheduler_.BeginFlush();
+  scheduler_.EndFlush(Outcome::kFailed);
+  EXPECT_FALSE(Marks(figures).has_value()) << "a merge copies by them";
   scheduler_.EndMerge(hold, Outcome::kInstalled, false);
   ASSERT_TRUE(Marks(figures).has_value());
   EXPECT_EQ(Marks(figures)->goal_percent, Marks(figures)->start_percent) << "what was begun is ended";
   EXPECT_TRUE(Marks(Figures(110)).has_value()) << "to take the marks away";
+}
+
+TEST_F(SchedulerTest, MarksThatWereLookedForInVainAreNotWantedAgainUntilSomethingHasEnded) {
+  SpaceFigures figures = Figures(200);
+  MarkWith(*Marks(figures), MarkEvent::kNone);
+  EXPECT_FALSE(Marks(figures).has_value());
+  figures.free -= kMiB;
+  EXPECT_FALSE(Marks(figures).has_value()) << "there is less to copy with";
+  figures.free += 2 * kMiB;
+  EXPECT_TRUE(Marks(figures).has_value()) << "there is more to copy with";
+  figures.free -= kMiB;
+  figures.amplification--;
+  EXPECT_TRUE(Marks(figures).has_value()) << "more is to go";
+  figures.amplification++;
+  EXPECT_FALSE(Marks(figures).has_value());
+  Merge(Outcome::kFailed);
+  EXPECT_TRUE(Marks(figures).has_value());
 }
 
 TEST_F(SchedulerTest, WhileADatabaseIsSettledGarbageWaitsForItsMerges) {

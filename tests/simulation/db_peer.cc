@@ -85,20 +85,18 @@ uint64_t DBPeer::KeepsLog(DB* db) { return Impl(db)->context_->options.keep_log_
 bool DBPeer::MarkOneExtent(DB* db) {
   DBImpl* const impl = Impl(db);
   DbLock lock(impl->control_.get());
-  Extent* best = nullptr;
-  uint64_t most = 0;
-  impl->tree_->versions->ForEachPayload([&](Extent* extent, uint64_t live) {
-    const uint64_t garbage = extent->payload_bytes() - std::min(live, extent->payload_bytes());
-    if (garbage <= most || extent->evacuate.load()) return;
-    best = extent;
-    most = garbage;
-  });
+  const Extent* best = nullptr;
+  for (const ExtentRef& extent : impl->tree_->versions->current()->payload) {
+    if (extent->live_bytes >= extent->payload_bytes()) continue;
+    if (best == nullptr || extent->live_bytes * best->payload_bytes() < best->live_bytes * extent->payload_bytes())
+      best = extent.get();
+  }
   if (best == nullptr) return false;
-  best->evacuate.store(true);
   const MarkState marks = impl->scheduler_->marks().state();
-  if (marks == MarkState::kPicked || marks == MarkState::kSearching) return true;
-  impl->scheduler_->BeginMarks(false);
-  impl->scheduler_->marks().On(MarkEvent::kPick);
+  if (marks == MarkState::kWanted || marks == MarkState::kSearching) return true;
+  MarkRequest request;
+  request.budget = best->live_bytes;
+  impl->scheduler_->WantMarks(request);
   return true;
 }
 

@@ -19,7 +19,7 @@ class DBPeer {
   // and no other pin may exist.
   static std::string CheckSpace(DB* db);
 
-  // Marks the payload extent with most garbage for evacuation. False if none has any.
+  // Has the payload extent that is emptiest marked for evacuation. False if none has garbage.
   static bool MarkOneExtent(DB* db);
 
   // Makes the log chunk that recovery read last the one that is written to. For a mutation.

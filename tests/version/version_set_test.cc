@@ -180,10 +180,10 @@ class VersionSetTest : public testing::Test {
     EXPECT_EQ(live, versions_->payload_live_bytes());
     EXPECT_EQ(written, versions_->payload_bytes());
     size_t visited = 0;
-    versions_->ForEachPayload([&](Extent* extent, uint64_t bytes) {
-      EXPECT_EQ(payload.at(extent), bytes);
+    for (const ExtentRef& extent : versions_->current()->payload) {
+      EXPECT_EQ(payload.at(extent.get()), extent->live_bytes);
       visited++;
-    });
+    }
     EXPECT_EQ(payload.size(), visited);
     RootSlot root;
     EXPECT_OK(pool_->ReadRoot(&root));

@@ -48,7 +48,7 @@ PickerInput Merger::MakePickerInput() const {
 bool Merger::HasWork() const {
   const MarkState marks = scheduler_->marks().state();
   return control_->error().ok() &&
-         (ranges_.applying() || ranges_.IsDue() || marks == MarkState::kPicked || marks == MarkState::kSearching ||
+         (ranges_.applying() || ranges_.IsDue() || marks == MarkState::kWanted || marks == MarkState::kSearching ||
           scheduler_->NextMerge(MakePickerInput()).has_value());
 }
 
@@ -70,8 +70,8 @@ bool Merger::LookForWork() {
   return scheduler_->running() > 0 || HasWork() || tier_->HasDrainWork();
 }
 
-// The scheduler decides from a few figures whether marks are wanted, and only then is every payload extent looked at.
-// Marks are hints to merges that read them without the mutex: a mark that is seen late costs a copy more or less.
+// The scheduler decides from a few figures whether marks are wanted. Only then is every payload extent looked at, by a
+// thread without the mutex.
 void Merger::MarkGarbage() {
   const uint64_t now = db_.hooks.quiet_micros != nullptr ? db_.hooks.quiet_micros() : NowMicros();
   // Tests that run the background work themselves have no second in which nobody writes, unless they have its clock.
@@ -80,43 +80,37 @@ void Merger::MarkGarbage() {
   }
   if (scheduler_->marks_are_fresh()) return;
   const std::optional<MarkRequest> request = scheduler_->WantsMarks(space_->Figures(), now);
-  if (!request.has_value()) return;
-  std::vector<ExtentUse> extents;
-  size_t marked = 0;
-  tree_->versions->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
-    marked += extent->evacuate.load(std::memory_order_relaxed);  // relaxed, as below: policy only
-    extents.push_back({extent, extent->payload_bytes(), live_bytes});
-  });
-  if (!scheduler_->BeginMarks(marked > 0)) return;
-  const std::vector<ExtentUse> picked = PickEvacuation(extents, *request);
-  // The tables of the same marks are known, unless a merge ran while they were looked for.
-  const bool same =
-      found_all_ && picked.size() == marked && std::all_of(picked.begin(), picked.end(), [](const ExtentUse& use) {
-        return use.extent->evacuate.load(std::memory_order_relaxed);
-      });
-  for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
-  uint64_t to_copy = 0;  // by a collection of all of them, which log chunks leave it while it runs
-  for (const ExtentUse& use : picked) {
-    use.extent->evacuate.store(true, std::memory_order_relaxed);
-    to_copy += use.live;
-  }
-  space_->copy_room()->Mark(to_copy);
-  scheduler_->marks().On(picked.empty() ? MarkEvent::kNone : same ? MarkEvent::kSame : MarkEvent::kPick);
+  if (request.has_value()) scheduler_->WantMarks(*request);
 }
 
-// Merges that end meanwhile may make tables that this search does not see: the next marks have these looked for.
-void Merger::FindMarked(VersionRef version) {
+// Merges that end meanwhile may make tables that this search does not see: the next marks have these looked for. The
+// tables of the same marks are known, unless a merge ran while they were looked for.
+void Merger::MakeMarks() {
   const CpuCensus::Work work(census_);
+  VersionRef version;
+  MarkRequest request;
+  bool known;
+  {
+    DbLock lock(control_);
+    if (scheduler_->marks().state() != MarkState::kWanted) return;  // another thread does
+    request = scheduler_->BeginMarks();
+    version = tree_->versions->current();
+    known = found_all_;
+  }
+  MarkedExtents marked;
   const Status s = db_.WithMemory([&] {
-    MarkTables(*version, [this] { return control_->closing(); });
+    marked = MarkExtents(*version, request);
+    space_->copy_room()->Mark(marked.live);
+    known = known && marked.same;
+    if (!known) MarkTables(*version, [this] { return control_->closing(); });
     return Status::OK();
   });
   s.IgnoreError();  // without memory nothing is collected before the next marks
   version.reset();
   DbLock lock(control_);
-  scheduler_->marks().On(MarkEvent::kFound);
+  scheduler_->marks().On(marked.count > 0 ? MarkEvent::kFound : MarkEvent::kNone);
   // A merge that began without marked inputs does not see which of its records lie in marked extents.
-  found_all_ = scheduler_->marks_are_fresh() && scheduler_->running() == 0;
+  found_all_ = s.ok() && (known || (scheduler_->marks_are_fresh() && scheduler_->running() == 0));
   control_->Progressed();
 }
 
@@ -125,7 +119,6 @@ void Merger::FindMarked(VersionRef version) {
 bool Merger::Step() {
   std::optional<MergeJob> job;
   JobHold hold;
-  VersionRef searched;  // for tables that refer to marked extents
   {
     DbLock lock(control_);
     if (!control_->error().ok() || control_->closing()) return false;
@@ -134,10 +127,7 @@ bool Merger::Step() {
       return true;
     }
     MarkGarbage();
-    if (scheduler_->marks() == MarkState::kPicked) {
-      scheduler_->marks().On(MarkEvent::kSearch);
-      searched = tree_->versions->current();
-    } else {
+    if (scheduler_->marks().state() != MarkState::kWanted) {
       job = scheduler_->NextMerge(MakePickerInput());
       if (!job.has_value()) {
         scheduler_->quiet().FoundNothing();
@@ -155,10 +145,10 @@ bool Merger::Step() {
     }
     control_->Wake(BackgroundStep::kMerge);  // there may be a job for another thread
   }
-  if (searched != nullptr) {
-    FindMarked(std::move(searched));
-  } else {
+  if (job.has_value()) {
     RunJob(std::move(*job), hold);
+  } else {
+    MakeMarks();
   }
   return true;
 }

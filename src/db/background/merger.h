@@ -68,7 +68,7 @@ class Merger {
   // Whether no flush and no merge is running or due.
   bool IsIdle() const REQUIRES(db_mutex);
 
-  // Marks extents for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
+  // Has extents marked for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
   void MarkGarbage() REQUIRES(db_mutex);
 
   // Looks for garbage, and whether anything is at work or due that may free space.
@@ -82,7 +82,7 @@ class Merger {
   uint64_t CopiesLeave(const JobHold& hold) const;
   void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
   Status DropTables(const MergeJob& job, MergeResult* result) EXCLUDES(db_mutex);
-  void FindMarked(VersionRef version) EXCLUDES(db_mutex);
+  void MakeMarks() EXCLUDES(db_mutex);
   void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
   Status Install(const MergeJob& job, const MergeResult& result) REQUIRES(db_mutex);

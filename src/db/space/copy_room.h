@@ -1,7 +1,7 @@
 // CopyRoom: what running collections may still copy of the extents that are marked for evacuation, so that log chunks
 // leave them the space. Copies that stop half-way free nothing, and take space until a later collection.
 //
-// Threads: Take by any, the rest under a lock of the owner's.
+// Threads: Take by any, Mark by the one that marks, the rest under a lock of the owner's.
 
 #ifndef MIODB_SRC_DB_SPACE_COPY_ROOM_H_
 #define MIODB_SRC_DB_SPACE_COPY_ROOM_H_

@@ -95,6 +95,10 @@ class Extent {
   // Payload extents: garbage collection wants this one empty; merges copy what is live out of it.
   std::atomic<bool> evacuate{false};
 
+  // Payload extents: bytes of the records that tables of the newest version refer to, as the manifest has them; for
+  // those who choose without its lock.
+  std::atomic<uint64_t> live_bytes{0};
+
   // Payload extents: tables of lower numbers do not refer to this one. 0: nothing is known. Set before the extent is
   // shared.
   uint64_t first_table = 0;
