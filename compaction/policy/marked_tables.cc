@@ -36,8 +36,9 @@ MarkedExtents MarkExtents(const Version& version, const MarkRequest& request) {
 }
 
 // A damaged leaf ends the look at its table: no collection is begun for what is behind it.
-void MarkTables(const Version& version, const std::function<bool()>& stop) {
-  CHECK(stop != nullptr);
+void MarkTables(const Version& version, const std::function<bool()>& stop,
+                const std::function<void(const TableRef&)>& found) {
+  CHECK(stop != nullptr && found != nullptr);
   std::vector<PayloadBounds::Bounds> marked;
   uint64_t first_table = UINT64_MAX;
   for (const ExtentRef& extent : version.payload) {
@@ -60,6 +61,7 @@ void MarkTables(const Version& version, const std::function<bool()>& stop) {
         }).IgnoreError();
       }
       table->marked.store(refers, std::memory_order_relaxed);  // relaxed: as above
+      if (refers) found(table);
     }
   }
 }

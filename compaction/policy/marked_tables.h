@@ -23,10 +23,11 @@ struct MarkedExtents {
 // Marks those extents of the version that the request asks for, and no others.
 MarkedExtents MarkExtents(const Version& version, const MarkRequest& request);
 
-// Notes with each table of the version whether it refers to a marked extent (PMTable::marked). A table that refers
-// to one is left at its first such entry; of another all words are read, unless the table is older than all marked
-// extents. stop: asked before each table; the search ends when it says so.
-void MarkTables(const Version& version, const std::function<bool()>& stop);
+// Notes with each table of the version whether it refers to a marked extent (PMTable::marked), and calls found for
+// those that do. A table that refers to one is left at its first such entry; of another all words are read, unless the
+// table is older than all marked extents. stop: asked before each table; the search ends when it says so.
+void MarkTables(const Version& version, const std::function<bool()>& stop,
+                const std::function<void(const TableRef&)>& found);
 
 }  // namespace miodb
 

@@ -125,8 +125,8 @@ std::optional<MergeJob> PickPushDown(const PickerInput& input) {
   return std::nullopt;
 }
 
-// From the repository up. Only tables that refer to marked extents are rewritten; their run stays, with others in it. A
-// mark may come or go meanwhile: then the job copies a little less or more.
+// From the repository up. Only tables that refer to marked extents are rewritten; their run stays, with others in it.
+// Few are passed by: jobs that hold some tables of a run hold few.
 std::optional<MergeJob> PickCollection(const PickerInput& input) {
   const Version& version = *input.version;
   for (int level = version.repository(); level >= 0; level--) {
@@ -135,13 +135,17 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
     for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
       if (IsBusy(input, *run)) continue;
       MergeJob job{MergeKind::kCollect, level, level, {run}, {}};
-      for (const TableRef& table : run->tables) {
-        if (job.tables.size() == kMaxJobTables) break;
-        const bool marked = table->marked.load(std::memory_order_relaxed);  // relaxed: policy only
-        if (marked && !IsBusy(input, *table)) job.tables.push_back(table);
+      for (auto mark = input.marked->lower_bound({run->id, 0});
+           mark != input.marked->end() && mark->first.first == run->id && job.tables.size() < kMaxJobTables; ++mark) {
+        Visits::Add(1);
+        if (!IsBusy(input, *mark->second)) job.tables.push_back(mark->second);
       }
       CHECK_LE(job.tables.size(), kMaxJobTables);
-      if (!job.tables.empty()) return job;
+      if (job.tables.empty()) continue;
+      std::sort(job.tables.begin(), job.tables.end(), [](const TableRef& a, const TableRef& b) {
+        return a->order().Compare(a->smallest(), b->smallest()) < 0;
+      });
+      return job;
     }
   }
   return std::nullopt;
@@ -265,7 +269,7 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
     }
     if (job.has_value()) return job;
   }
-  if (!input.marked || input.collection_blocked || (input.settle && input.jobs_running)) return std::nullopt;
+  if (input.marked == nullptr || input.collection_blocked || (input.settle && input.jobs_running)) return std::nullopt;
   return PickCollection(input);
 }
 

@@ -82,7 +82,7 @@ struct PickerInput {
   bool drops_blocked = false;               // what has expired stays where it is
   bool merges_blocked = false;              // garbage collection only
   bool collection_blocked = false;          // merges only
-  bool marked = true;                       // some extents may be marked for evacuation
+  const MarkedTables* marked = nullptr;     // in the version; null: none
   uint64_t quiet_bytes = 0;                 // of the pool, that a quiet merge may take for its index
   bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
 };

@@ -51,7 +51,7 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.least_depth = policy_.least_depth;
   input.growth = policy_.repository_growth;
   input.begun = &begun_;
-  input.marked = marks_ == MarkState::kFound;
+  if (marks_ != MarkState::kFound) input.marked = nullptr;
   input.busy_runs = &busy_runs_;
   input.busy_levels = &busy_levels_;
   input.busy_tables = &busy_tables_;

@@ -11,7 +11,10 @@
 #define MIODB_SRC_VERSION_VERSION_H_
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "pmtable/run.h"
@@ -86,6 +89,9 @@ struct Version {
 };
 
 using VersionRef = std::shared_ptr<const Version>;
+
+// Tables that were found to refer to extents marked for evacuation, by the ids of their runs and their numbers.
+using MarkedTables = std::map<std::pair<uint64_t, uint64_t>, TableRef>;
 
 }  // namespace miodb
 

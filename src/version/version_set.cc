@@ -124,8 +124,14 @@ Status VersionSet::Prepare(const VersionEdit& edit, const Additions& added, Next
       [&](const TableRef& table) {
         const TablePlace& place = PlaceOf(table->number());
         builder.Remove(table, shape.LevelOf(place), place.run);
+        next->left.emplace_back(place.run, place.number);
       },
-      [&](const TableRef& table, const TablePlace& place) { builder.Add(table, shape.LevelOf(place), place.run); });
+      [&](const TableRef& table, const TablePlace& place) {
+        builder.Add(table, shape.LevelOf(place), place.run);
+        const bool is_marked = table->marked.load(std::memory_order_relaxed);  // relaxed: policy only
+        if (is_marked && next->tables.count(place.number) > 0)
+          next->marked.emplace(std::pair(place.run, place.number), table);
+      });
   PlaceAll(
       edit.removed_files, edit.files, files_, next->files,
       [&](const SstRef& file) { builder.RemoveFile(file, manifest_.state().files.at(file->meta().number).level); },
@@ -174,6 +180,7 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   }
   for (const auto& [number, table] : next->tables) entries_ += table->entries();
   tables_.merge(next->tables);
+  InstallMarks(next);
   files_.merge(next->files);
   CHECK(next->tables.empty() && next->files.empty());
   for (const uint64_t number : edit.removed_tables) {
@@ -200,6 +207,26 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   current_ = std::move(next->version);
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
+}
+
+// The manifest's state has the places after the edit. Marks that came while the mutex was let go of are heeded.
+void VersionSet::InstallMarks(Next* next) noexcept {
+  for (const auto& left : next->left) {
+    auto mark = marked_.extract(left);
+    const auto place = manifest_.state().tables.find(left.second);
+    if (mark.empty() || place == manifest_.state().tables.end()) continue;
+    mark.key().first = place->second.run;
+    marked_.insert(std::move(mark));
+  }
+  marked_.merge(next->marked);
+  CHECK(next->marked.empty());
+}
+
+void VersionSet::Mark(const TableRef& table) {
+  const auto known = tables_.find(table->number());
+  if (known == tables_.end()) return;
+  CHECK(known->second == table);  // numbers are given out once
+  marked_.emplace(std::pair(PlaceOf(table->number()).run, table->number()), table);
 }
 
 // For items of the current version: a table or file has been there without a break since it came, so if any savepoint
@@ -275,6 +302,10 @@ void VersionSet::Check() const {
     entries += table->entries();
   }
   CHECK_EQ(entries, entries_);
+  for (const auto& [place, table] : marked_) {
+    CHECK(tables_.at(place.second) == table);
+    CHECK_EQ(PlaceOf(place.second).run, place.first);
+  }
   for (const auto& [offset, place] : manifest_.state().payload) {
     const ExtentRef& extent = payload.at(offset);
     CHECK(place.Sound() && extent->kind() == place.kind && extent->payload_bytes() == place.payload_bytes);

@@ -112,6 +112,15 @@ class VersionSet {
   uint64_t payload_live_bytes() const { return manifest_.state().payload_totals.live_bytes; }
   uint64_t payload_extents() const { return current_->payload.size(); }
 
+  // Tables of the current version that were marked, and those made since that say so of themselves (PMTable::marked).
+  const MarkedTables& marked() const { return marked_; }
+
+  // Marks the table, unless it has gone meanwhile.
+  void Mark(const TableRef& table);
+
+  // Takes all marks away. The result keeps what went meanwhile, so that the caller lets go of it when he likes.
+  MarkedTables TakeMarks() { return std::exchange(marked_, MarkedTables()); }
+
   // Index entries of all tables of the current version.
   uint64_t entries() const { return entries_; }
   uint64_t tables() const { return tables_.size(); }
@@ -124,10 +133,12 @@ class VersionSet {
   // The result of an edit, ready to be moved in.
   struct Next {
     VersionRef version;
-    TableMap tables;          // added
-    FileMap files;            // added
-    SavepointMap savepoints;  // added
-    ChunkExtents kept;        // added
+    TableMap tables;                                  // added
+    MarkedTables marked;                              // of them
+    std::vector<std::pair<uint64_t, uint64_t>> left;  // places in MarkedTables, of tables that go or move
+    FileMap files;                                    // added
+    SavepointMap savepoints;                          // added
+    ChunkExtents kept;                                // added
   };
 
   void FindFamilies();
@@ -147,6 +158,7 @@ class VersionSet {
   void PreparePayload(const VersionEdit& edit, const PayloadChange& change, VersionBuilder* builder) const;
   void PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& saved, Next* next) const;
   void Install(const VersionEdit& edit, Next* next) noexcept;
+  void InstallMarks(Next* next) noexcept;
   template <typename Item>
   bool IsSaved(const Item& item) const;
   void ForgetSavepoint(uint64_t id) noexcept;
@@ -159,6 +171,7 @@ class VersionSet {
   Status failure_;  // of an edit that may or may not be on the medium: no other may follow
   VersionRef current_;
   TableMap tables_;  // of the current version
+  MarkedTables marked_;
   SavepointMap savepoints_;
   ChunkExtents kept_;
 

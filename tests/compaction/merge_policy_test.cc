@@ -109,7 +109,8 @@ TEST(MergeEvacuationTest, NothingOfAMarkedExtentIsLeft) {
     version.payload = world.payload();
     const miodb::Run inputs{1, world.InputTables()};
     version.runs = {&inputs};
-    MarkTables(version, [] { return false; });
+    MarkTables(
+        version, [] { return false; }, [](const TableRef& table) { EXPECT_TRUE(table->marked); });
     MergeRequest request = world.Request();
     request.purpose = Purpose::kEvacuation;
     request.settle_limit = random.OneIn(2) ? 300 : 0;

@@ -191,8 +191,10 @@ TEST_F(PickRangeTest, TheSchedulerSharesTheRepository) {
     EXPECT_EQ(i < kMaxJobTables ? 1u : 0u, scheduler.busy(Busy::kTables).count(repository[i]->number()));
   }
   EXPECT_TRUE(scheduler.MayDrain(false));
-  repository[20]->marked.store(true, std::memory_order_relaxed);
-  repository[2]->marked.store(true, std::memory_order_relaxed);
+  MarkedTables marked;
+  for (const size_t i : {2, 20})
+    marked.emplace(std::pair(version_->levels[2][0]->id, repository[i]->number()), repository[i]);
+  input_.marked = &marked;
   SetRun(0, 7, {105});
   SetRun(0, 8, {106});
   const std::optional<MergeJob> beside = scheduler.NextMerge(input_);

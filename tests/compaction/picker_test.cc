@@ -230,7 +230,9 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   input.busy_runs = &no_runs;
   input.busy_levels = &no_levels;
   EXPECT_FALSE(PickMerge(input).has_value());
-  for (uint64_t i = 3; i < 15; i++) run->tables[i]->marked.store(true, std::memory_order_relaxed);
+  MarkedTables marked;
+  for (uint64_t i = 3; i < 15; i++) marked.emplace(std::pair(run->id, run->tables[i]->number()), run->tables[i]);
+  input.marked = &marked;
   std::optional<MergeJob> job = PickMerge(input);
   ASSERT_TRUE(job.has_value());
   EXPECT_EQ(MergeKind::kCollect, job->kind);
@@ -259,7 +261,7 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   EXPECT_FALSE(PickMerge(input).has_value());
   input.busy_levels = &no_levels;
   EXPECT_TRUE(PickMerge(input).has_value());
-  input.marked = false;
+  input.marked = nullptr;
   EXPECT_FALSE(PickMerge(input).has_value()) << "nobody has marked anything, so no table is looked at";
 }
 

@@ -268,6 +268,12 @@ class World {
   bool StartMerge() {
     PickerInput input;
     input.version = MakeItsVersion();
+    MarkedTables marked;
+    for (const TableRef& table : tables_) {
+      if (!levels_.back().empty() && table->marked.load(std::memory_order_relaxed))
+        marked.emplace(std::pair(levels_.back()[0], table->number()), table);
+    }
+    input.marked = &marked;
     input.level_trigger = trigger_;
     if (takes_parts_) input.partition_bytes = 1;
     input.settle = space_varies_ && random_.OneIn(16);

@@ -32,6 +32,7 @@ uint64_t BytesOfMerges(const Persist& persist) {
 PickerInput Merger::MakePickerInput() const {
   PickerInput input;
   input.version = tree_->versions->current();
+  input.marked = &tree_->versions->marked();
   input.level_trigger = db_.options.level_trigger;
   input.partition_bytes = tier_->PartitionBytes();
   input.snapshots = !tree_->snapshots.empty();
@@ -83,6 +84,21 @@ void Merger::MarkGarbage() {
   if (request.has_value()) scheduler_->WantMarks(*request);
 }
 
+// Marks that were there go first. Each table that is found takes the mutex for itself.
+void Merger::FindMarked(const Version& version) {
+  MarkedTables before;
+  {
+    DbLock lock(control_);
+    before = tree_->versions->TakeMarks();
+  }
+  MarkTables(
+      version, [this] { return control_->closing(); },
+      [this](const TableRef& table) {
+        DbLock lock(control_);
+        tree_->versions->Mark(table);
+      });
+}
+
 // Merges that end meanwhile may make tables that this search does not see: the next marks have these looked for. The
 // tables of the same marks are known, unless a merge ran while they were looked for.
 void Merger::MakeMarks() {
@@ -102,7 +118,7 @@ void Merger::MakeMarks() {
     marked = MarkExtents(*version, request);
     space_->copy_room()->Mark(marked.live);
     known = known && marked.same;
-    if (!known) MarkTables(*version, [this] { return control_->closing(); });
+    if (!known) FindMarked(*version);
     return Status::OK();
   });
   s.IgnoreError();  // without memory nothing is collected before the next marks

@@ -83,6 +83,7 @@ class Merger {
   void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
   Status DropTables(const MergeJob& job, MergeResult* result) EXCLUDES(db_mutex);
   void MakeMarks() EXCLUDES(db_mutex);
+  void FindMarked(const Version& version) EXCLUDES(db_mutex);
   void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
   Status Install(const MergeJob& job, const MergeResult& result) REQUIRES(db_mutex);
