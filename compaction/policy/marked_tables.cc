@@ -1,7 +1,6 @@
 #include "compaction/policy/marked_tables.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,25 +12,17 @@ namespace miodb {
 // Extents that edits emptied meanwhile are no garbage any more. Marks that stay are never away.
 MarkedExtents MarkExtents(const Version& version, const MarkRequest& request) {
   std::vector<ExtentUse> extents;
-  size_t marked = 0;
   for (const ExtentRef& extent : version.payload) {
     const uint64_t live = extent->live_bytes.load(std::memory_order_relaxed);  // relaxed, as below: policy only
-    marked += extent->evacuate.load(std::memory_order_relaxed);
     if (live > 0) extents.push_back({extent.get(), extent->payload_bytes(), live});
   }
-  const std::vector<ExtentUse> picked = PickEvacuation(std::move(extents), request);
-  MarkedExtents result{picked.size(), 0, picked.size() == marked};
-  std::set<const Extent*> wanted;
-  for (const ExtentUse& use : picked) {
-    result.live += use.live;
-    wanted.insert(use.extent);
+  MarkedExtents result{PickEvacuation(request, &extents), 0, true};
+  for (size_t i = 0; i < extents.size(); i++) {
+    const bool mark = i < result.count;
+    if (extents[i].extent->evacuate.exchange(mark, std::memory_order_relaxed) != mark) result.same = false;
+    if (mark) result.live += extents[i].live;
   }
   CHECK_LE(result.live, request.budget);
-  for (const ExtentRef& extent : version.payload) {
-    const bool mark = wanted.count(extent.get()) > 0;
-    const bool before = extent->evacuate.exchange(mark, std::memory_order_relaxed);
-    result.same = result.same && before == mark;
-  }
   return result;
 }
 

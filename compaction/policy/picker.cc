@@ -275,30 +275,30 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
 
 // Emptiest first frees most for each byte copied. Live bytes may exceed payload bytes a little, since sizes of large
 // records are rounded up in words; such an extent has no garbage.
-std::vector<ExtentUse> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request) {
+size_t PickEvacuation(const MarkRequest& request, std::vector<ExtentUse>* extents) {
   CHECK_LE(request.goal_percent, request.start_percent);
   uint64_t used = 0, live = 0, copied = 0;
-  for (const ExtentUse& e : extents) {
+  for (const ExtentUse& e : *extents) {
     CHECK(e.extent != nullptr);
     used += e.payload;
     live += std::min(e.live, e.payload);
   }
-  std::vector<ExtentUse> result;
   // Below the slack the garbage is not worth a job, however large its part is.
-  if (used - live <= request.slack || used * 100 <= live * request.start_percent) return result;
+  if (used - live <= request.slack || used * 100 <= live * request.start_percent) return 0;
   // Each extent that is picked takes its garbage out of what is used, until the goal is reached or the budget is spent.
-  std::sort(extents.begin(), extents.end(), [](const ExtentUse& a, const ExtentUse& b) {
+  std::sort(extents->begin(), extents->end(), [](const ExtentUse& a, const ExtentUse& b) {
     // a.live / a.payload < b.live / b.payload, without division
     return a.live * b.payload < b.live * a.payload;
   });
-  for (const ExtentUse& e : extents) {
+  size_t picked = 0;
+  for (const ExtentUse& e : *extents) {
     if (used * 100 <= live * request.goal_percent || e.live >= e.payload || e.live > request.budget - copied) break;
     CHECK_GE(used, live);
     copied += e.live;
     used -= e.payload - e.live;
-    result.push_back(e);
+    picked++;
   }
-  return result;
+  return picked;
 }
 
 }  // namespace miodb

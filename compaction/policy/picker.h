@@ -117,13 +117,14 @@ struct MarkRequest {
   }
 };
 
-// Chooses, from these payload extents (each once), the extents to evacuate, emptiest first.
+// Chooses the extents to evacuate of these payload extents (each once), and puts them in front, the emptiest first.
+// Returns how many.
 struct ExtentUse {
   Extent* extent;
   uint64_t payload;
   uint64_t live;
 };
-std::vector<ExtentUse> PickEvacuation(std::vector<ExtentUse> extents, const MarkRequest& request);
+size_t PickEvacuation(const MarkRequest& request, std::vector<ExtentUse>* extents);
 
 }  // namespace miodb
 

@@ -305,7 +305,8 @@ class EvacuationModel {
   }
 
   void Check() {
-    const std::vector<ExtentUse> picked = PickEvacuation(extents_, {start_, goal_, slack_, budget_});
+    std::vector<ExtentUse> picked = extents_;
+    picked.resize(PickEvacuation({start_, goal_, slack_, budget_}, &picked));
     uint64_t used = 0, live = 0;
     std::map<Extent*, ExtentUse> left;
     for (const ExtentUse& e : extents_) {
