@@ -10,7 +10,7 @@
 // An edit that fails before step 3 leaves everything as it was. The time of each step is that of what the edit changes,
 // however many tables there are; but see Manifest::Append.
 //
-// Threads: all calls with the database mutex held. Apply may let go of it in step 2 (FenceBy): then readers see the
+// Threads: all calls with the database mutex held. Apply may let go of it in step 2 (WorkBy): then readers see the
 // version before, and calls of Apply are kept apart by their callers.
 
 #ifndef MIODB_SRC_VERSION_VERSION_SET_H_
@@ -67,8 +67,8 @@ class VersionSet {
   // Has the flag set when the manifest is found to have column families, before a key of a table is compared.
   void TellOfFamilies(std::atomic<bool>* has_families) { has_families_ = has_families; }
 
-  // See Manifest::FenceBy.
-  void FenceBy(std::function<Status()> fence) { manifest_.FenceBy(std::move(fence)); }
+  // See Manifest::WorkBy.
+  void WorkBy(Manifest::Outside outside) { manifest_.WorkBy(std::move(outside)); }
 
   Status Create();
 

@@ -41,13 +41,11 @@ void Tree::StartFilter() {
 
 void Tree::Begin() {
   CHECK(memtable == nullptr && versions != nullptr);
-  if (db_.pool->persist().fence_is_slow()) {
-    versions->FenceBy([this] {
-      control_->AssertHeld();  // for the analysis: edits are applied with the mutex held
-      const DbUnlock unlock(control_);
-      return db_.pool->persist().Fence(Purpose::kManifest);
-    });
-  }
+  versions->WorkBy([this](const std::function<void()>& work) {
+    control_->AssertHeld();  // for the analysis: edits are applied with the mutex held
+    const DbUnlock unlock(control_);
+    work();
+  });
   memtable = NewMemTable(MemTable::Filter::kLater);
   Publish();
 }

@@ -61,9 +61,9 @@ class Tree : public ReadSources {
   // holds the mutex until Apply.
   void AwaitEdit() REQUIRES(db_mutex);
 
-  // Makes an edit durable, then the version that it leads to current; one at a time. Where a fence is slow the mutex is
-  // let go of meanwhile, so what the caller knows of other parts' state may have changed; what it holds has not. On
-  // failure see VersionSet::Apply.
+  // Makes an edit durable, then the version that it leads to current; one at a time. Where a fence is slow, and for a
+  // roll-over of the manifest, the mutex is let go of meanwhile, so what the caller knows of other parts' state may
+  // have changed; what it holds has not. On failure see VersionSet::Apply.
   Status Apply(VersionEdit edit, const Additions& added) REQUIRES(db_mutex);
 
   // Readers see the memtables and the version of now.

@@ -3,6 +3,7 @@
 
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
+#include "src/util/check/visits.h"
 #include "src/version/edit/edit_fields.h"
 
 namespace miodb {
@@ -115,6 +116,7 @@ std::vector<PayloadPlace> PayloadAfter(const ManifestState& state, const Version
   CHECK(s.ok());
   std::vector<PayloadPlace> result;
   result.reserve(state.payload.size() + edit.payload.size());
+  Visits::Add(state.payload.size());
   const auto add = [&](const PayloadPlace& place) {
     if (place.live_bytes > 0) result.push_back(place);
   };

@@ -9,6 +9,7 @@
 #include "src/format/record.h"
 #include "src/util/bytes/coding.h"
 #include "src/util/check/check.h"
+#include "src/util/check/visits.h"
 #include "src/version/edit/edit_fields.h"
 
 namespace miodb {
@@ -166,6 +167,7 @@ std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const st
   for (const Place& place : added) changed.insert(IdOf(place));
   std::vector<Place> result;
   result.reserve(places.size() + added.size());
+  Visits::Add(places.size());
   for (const auto& [id, place] : places) {
     DCHECK_EQ(id, IdOf(place));
     if (changed.count(id) == 0) result.push_back(place);

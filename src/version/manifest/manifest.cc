@@ -43,7 +43,7 @@ Status Manifest::Create(const std::string& comparator) {
   CHECK(area_ == nullptr && state_.comparator.empty());
   CHECK(generation_ == 0 && position_ == 0 && edit_number_ == 0);
   state_.comparator = comparator;
-  return pool_->is_volatile() ? Status::OK() : RollOver(state_.Snapshot());
+  return pool_->is_volatile() ? Status::OK() : RollOver(VersionEdit());
 }
 
 // The first record that does not check is the end if it may have been torn, and damage if it was durable once: because
@@ -198,7 +198,9 @@ Status Manifest::WriteRecord(const std::string& payload) {
   CHECK_EQ(position_ % 8, 0u);
   CHECK_LE(position_ + record.size(), RecordsEnd());
   pool_->persist().Copy(Purpose::kManifest, area_->data() + position_, record.data(), record.size());
-  Status s = fence_ != nullptr ? fence_() : pool_->persist().Fence(Purpose::kManifest);
+  Status s;
+  const auto fence = [&] { s = pool_->persist().Fence(Purpose::kManifest); };
+  outside_ != nullptr && pool_->persist().fence_is_slow() ? outside_(fence) : fence();
   if (!s.ok()) return s;
   CHECK_EQ(record.size() % 8, 0u);
   position_ += record.size();
@@ -240,9 +242,10 @@ void Manifest::Confirm() {
 //
 // The root is switched only when the snapshot is durable. A switch that fails may have happened all the same, so
 // neither area is given to anybody (Abandon), and the caller appends nothing more.
-Status Manifest::RollOver(const VersionEdit& snapshot) {
+Status Manifest::RollOver(const VersionEdit& next) {
   std::string payload;
-  snapshot.EncodeTo(&payload);
+  const auto encode = [&] { state_.Snapshot(next).EncodeTo(&payload); };
+  outside_ != nullptr ? outside_(encode) : encode();
   const uint64_t least = ManifestRecordBytes(payload.size()) + kLeastRoom + kAreaFooterBytes;
   const uint64_t usual = pool_->capacity() < kSmallPool ? kSmallAreaSize : kAreaSize;
   const uint64_t wanted = std::max(usual, 4 * least);
@@ -300,7 +303,7 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
 // that the spare taken here is for the area that is kept.
 Status Manifest::MakeReadyToKeep(uint64_t edit_bytes) {
   CHECK(area_ != nullptr);
-  Status s = MustLeave(edit_bytes) ? RollOver(state_.Snapshot()) : Status::OK();
+  Status s = MustLeave(edit_bytes) ? RollOver(VersionEdit()) : Status::OK();
   if (!s.ok() || second_spare_ != nullptr) return s;
   return pool_->AllocateAtMost(area_->size(), area_->size(), 0, ExtentKind::kManifest, &second_spare_);
 }
@@ -320,7 +323,7 @@ Status Manifest::Append(const VersionEdit& edit) {
     const uint64_t bytes = ManifestRecordBytes(payload.size());
     if (!edit.savepoints.empty()) s = MakeReadyToKeep(bytes);
     if (s.ok() && MustLeave(bytes)) {
-      s = RollOver(state_.Snapshot(edit));
+      s = RollOver(edit);
     } else if (s.ok()) {
       s = WriteRecord(payload);
       if (s.ok()) Confirm();

@@ -24,7 +24,7 @@
 //
 // The state of a volatile pool is in DRAM alone: nobody could read an area.
 //
-// Threads: one at a time (the database mutex), which the fence of a record may let go of: see FenceBy.
+// Threads: one at a time (the database mutex), which Append may let go of: see WorkBy.
 
 #ifndef MIODB_SRC_VERSION_MANIFEST_MANIFEST_H_
 #define MIODB_SRC_VERSION_MANIFEST_MANIFEST_H_
@@ -47,9 +47,10 @@ class Manifest {
  public:
   explicit Manifest(Pool* pool) : pool_(pool) { CHECK(pool_ != nullptr); }
 
-  // fence: stands for the pool's fence that makes a record durable. The fence may let go of the database mutex
-  // meanwhile: the state stays as it was until the fence has returned, and until then nobody may call Append.
-  void FenceBy(std::function<Status()> fence) { fence_ = std::move(fence); }
+  // outside: does the work that it is given, and lets go of the database mutex meanwhile: a slow fence, and a snapshot
+  // of the state. The state stays as it was until the work is done, and until then nobody may call Append.
+  using Outside = std::function<void(const std::function<void()>& work)>;
+  void WorkBy(Outside outside) { outside_ = std::move(outside); }
 
   const ManifestState& state() const { return state_; }
 
@@ -82,7 +83,7 @@ class Manifest {
   void KeepNamed() noexcept;
   Status MakeReadyToKeep(uint64_t edit_bytes);
   bool MustLeave(uint64_t edit_bytes) const { return recovered_ || edit_bytes > RecordsEnd() - position_; }
-  Status RollOver(const VersionEdit& snapshot);
+  Status RollOver(const VersionEdit& next);
   void WriteFooter();
   Status WriteRecord(const std::string& payload);
   void Confirm();
@@ -91,7 +92,7 @@ class Manifest {
   Status Corrupt(uint64_t offset, const std::string& what) const;
 
   Pool* const pool_;
-  std::function<Status()> fence_;  // empty: the pool's
+  Outside outside_;  // empty: nobody holds a mutex
   ManifestState state_;
   ExtentRef area_;
   ExtentRef spare_;
