@@ -103,7 +103,7 @@ bool MayDropRanges(const RangeSet& ranges, const VersionFilter& filter, const PM
 // stays, as a tombstone does: the holder of the snapshot may ask whether a key has changed since (read/unchanged.cc),
 // and records that the deletion hid may have gone already.
 RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std::vector<uint64_t>& snapshots,
-                        const std::function<bool(const Run& run, const PMTable& table)>& is_busy) {
+                        uint64_t reach, const std::function<bool(const Run& run, const PMTable& table)>& is_busy) {
   CHECK(version.ranges != nullptr);
   const VersionFilter filter(snapshots);
   RangeWork work;
@@ -112,7 +112,7 @@ RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std
     for (const RunRef& run : level) {
       for (const TableRef& table : run->tables) {
         if (!HidesTable(*version.ranges, filter, *table)) continue;
-        if (is_busy(*run, *table)) {
+        if (is_busy(*run, *table) || work.hidden.size() == kMostDroppedTables) {
           work.waits = true;
           continue;
         }
@@ -120,6 +120,15 @@ RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std
         gone.insert(table->number());
       }
     }
+  }
+  // A deletion above the reach, which only a manifest with forged numbers has, would make a table due again as soon as
+  // it was written.
+  const VersionFilter none({});
+  for (const RunRef& run : version.levels.back()) {
+    const auto found = std::find_if(run->tables.begin(), run->tables.end(), [&](const TableRef& table) {
+      return table->ranges_applied() < reach && MayDropRanges(*version.ranges, none, *table);
+    });
+    if (found != run->tables.end()) work.droppable = *found;
   }
   const Needed needed(version, order, &gone);
   std::vector<RangeDeletion> left;
@@ -134,6 +143,7 @@ RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std
   CHECK_EQ(work.hidden.size(), gone.size());
   const RangeSetRef set = RangeSet::Make(order, left, &snapshots);
   if (set != nullptr) work.left = set->Ranges();
+  work.forgets = work.left != version.ranges->Ranges();
   return work;
 }
 

@@ -21,15 +21,21 @@ bool HidesTable(const RangeSet& ranges, const VersionFilter& filter, const PMTab
 bool MayDropRanges(const RangeSet& ranges, const VersionFilter& filter, const PMTable& table);
 
 struct RangeWork {
-  std::vector<TableRef> hidden;     // tables that may go
-  bool waits = false;               // others will once they are not busy
+  std::vector<TableRef> hidden;     // tables that may go, at most kMostDroppedTables
+  bool waits = false;               // others will once they are not busy, or these have gone
+  TableRef droppable;               // the first of the repository of which a merge would drop something; null: none
+  bool forgets = false;             // some deletions hide nothing any more, or fewer tell the same
   std::vector<RangeDeletion> left;  // deletions that still may hide something, once those tables have gone, or that are
                                     // newer than a snapshot
 };
 
-// REQUIRES: the version has ranges. snapshots: registered, ascending. is_busy: whether a job has the table.
+// The most tables that one edit drops, so that it stays small.
+inline constexpr size_t kMostDroppedTables = 1024;
+
+// REQUIRES: the version has ranges. snapshots: registered, ascending. reach: MergeRequest::ranges_applied of a merge
+// that begins now. is_busy: whether a job has the table.
 RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std::vector<uint64_t>& snapshots,
-                        const std::function<bool(const Run& run, const PMTable& table)>& is_busy);
+                        uint64_t reach, const std::function<bool(const Run& run, const PMTable& table)>& is_busy);
 
 }  // namespace miodb
 

@@ -77,7 +77,7 @@ struct PickerInput {
   uint64_t settle_date_micros = 0;          // what had expired then is to be gone
   uint64_t settle_sequence = kMaxSequence;  // runs with something as old as this go before hidden versions
   uint64_t date_micros = 0;                 // what has expired by now; 0: nothing
-  uint64_t ranges_reach = kMaxSequence;     // MergeRequest::ranges_applied of a merge that begins now
+  TableRef droppable;                       // RangeWork::droppable of the last look; null: none
   bool snapshots = false;                   // there are some, whose versions merges keep
   bool drops_blocked = false;               // what has expired stays where it is
   bool merges_blocked = false;              // garbage collection only

@@ -47,7 +47,7 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
 // The scheduler knows which jobs run, so those fields of the input are set here whatever the owner put there. The owner
 // may have found a reason of its own to settle.
 std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
-  if (trim_ != TrimState::kIdle) return std::nullopt;
+  if (trim_ == TrimState::kDropping) return std::nullopt;
   input.least_depth = policy_.least_depth;
   input.growth = policy_.repository_growth;
   input.begun = &begun_;
@@ -309,7 +309,7 @@ bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
 bool Scheduler::MayDrain(bool settled) const {
   CHECK_GE(settles_, 0);
   const bool repository_is_free = repository_shares_ > 0 || busy_levels_.count(repository_) == 0;
-  return repository_is_free && trim_ == TrimState::kIdle && (!settling() || settled || anything_blocked());
+  return repository_is_free && trim_ != TrimState::kDropping && (!settling() || settled || anything_blocked());
 }
 
 // Drains of different partitions run side by side: each holds its tables, and all of them share the repository.
@@ -325,10 +325,8 @@ JobHold Scheduler::BeginDrain(const SsdJob& job) {
 
 // Tables that went may have freed what others wait for.
 void Scheduler::SetTrim(TrimState state) {
-  CHECK(state != trim_);
-  trim_ = state;
-  CHECK_GE(running_, 0);
-  if (state == TrimState::kRunning) return;
+  CHECK(state != trim_ && (state != TrimState::kDropping || trim_ == TrimState::kLooking));
+  if (std::exchange(trim_, state) != TrimState::kDropping) return;
   attempts_++;
   installed_++;
   quiet_.Changed();

@@ -119,8 +119,8 @@ using Marks = Machine<MarkState, MarkEvent, kMarkMoves.size()>;
 // Holdings of jobs: inputs of merges, or tables of the repository in jobs that take only some of it.
 enum class Busy : uint8_t { kRuns, kTables };
 
-// Whether tables are being dropped without a job for them.
-enum class TrimState : uint8_t { kIdle, kRunning };
+// Whether tables that may be dropped without a job for them are looked for, or are being dropped.
+enum class TrimState : uint8_t { kIdle, kLooking, kDropping };
 
 // The holdings of a running merge or drain, so that the scheduler gets them back when the job itself is gone.
 struct JobHold {
@@ -302,9 +302,9 @@ class Scheduler {
 
   // ---- deletions of ranges
 
-  // An edit that drops tables without a job for them is under way, or has ended: meanwhile no merge and no drain
-  // begins.
+  // While tables are being dropped, by an edit that no job is for, no merge and no drain begins.
   void SetTrim(TrimState state);
+  TrimState trim() const { return trim_; }
 
   // A job of the SSD tier has ended.
   void EndSsd(Outcome outcome);

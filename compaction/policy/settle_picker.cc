@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "compaction/filter/range_work.h"
 #include "compaction/policy/parts.h"
 #include "compaction/policy/picker.h"
 #include "src/util/check/check.h"
@@ -16,13 +15,10 @@ namespace {
 TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
   const Version& version = *input.version;
   DCHECK_EQ(&repository, version.levels.back()[0].get());
-  if (version.ranges != nullptr) {
-    const VersionFilter none({});
-    // A deletion above the reach, which only a manifest with forged numbers has, would make a table due again as soon
-    // as it was written.
-    for (const TableRef& table : repository.tables) {
-      if (table->ranges_applied() < input.ranges_reach && MayDropRanges(*version.ranges, none, *table)) return table;
-    }
+  // The look may have been at a version before this one.
+  if (input.droppable != nullptr) {
+    const size_t at = repository.FindTable(input.droppable->order(), input.droppable->smallest());
+    if (at < repository.tables.size() && repository.tables[at] == input.droppable) return input.droppable;
   }
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   // Expired values count as tombstones. Values that had expired before the clock was set back do not count.

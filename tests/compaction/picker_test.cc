@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "compaction/filter/range_work.h"
 #include "tests/common/environment.h"
 #include "tests/common/random/random.h"
 #include "tests/compaction/merge_world.h"
@@ -282,9 +284,14 @@ TEST(PickerSettleTest, ADeletionThatNoMergeReachesIsNoReasonToSettleAgain) {
   input.busy_runs = &no_runs;
   input.busy_levels = &no_levels;
   input.settle = true;
+  const auto look = [&](uint64_t reach) {
+    const auto nobody = [](const miodb::Run&, const PMTable&) { return false; };
+    input.droppable = FindRangeWork(*version, maker.order(), {}, reach, nobody).droppable;
+  };
+  look(kMaxSequence);
   ASSERT_TRUE(PickMerge(input).has_value());
   EXPECT_EQ(MergeKind::kSettle, PickMerge(input)->kind);
-  input.ranges_reach = run->tables[0]->ranges_applied();
+  look(run->tables[0]->ranges_applied());
   EXPECT_FALSE(PickMerge(input).has_value()) << "a merge would write the same table anew, for ever";
 }
 

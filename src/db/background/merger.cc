@@ -37,7 +37,7 @@ PickerInput Merger::MakePickerInput() const {
   input.partition_bytes = tier_->PartitionBytes();
   input.snapshots = !tree_->snapshots.empty();
   input.date_micros = db_.WallMicros();
-  input.ranges_reach = tree_->versions->manifest().flushed_sequence;
+  input.droppable = ranges_.droppable();
   // A tier has its own ways to make room, which a merge of everything would hold up.
   input.settle = db_.ssd == nullptr && WantsBufferMerged(space_->Figures());
   input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
@@ -49,13 +49,14 @@ PickerInput Merger::MakePickerInput() const {
 bool Merger::HasWork() const {
   const MarkState marks = scheduler_->marks().state();
   return control_->error().ok() &&
-         (ranges_.applying() || ranges_.IsDue() || marks == MarkState::kWanted || marks == MarkState::kSearching ||
+         (ranges_.at_work() || ranges_.IsDue() || marks == MarkState::kWanted || marks == MarkState::kSearching ||
           scheduler_->NextMerge(MakePickerInput()).has_value());
 }
 
 // Hidden versions in the repository count as old, although deletions of ranges may have come since.
 bool Merger::HasWorkOf(uint64_t sequence) const {
   CHECK(scheduler_->settling());
+  if (ranges_.at_work() || ranges_.IsDue()) return true;  // the look may find something to drop
   const Version& version = *tree_->versions->current();
   for (const Run* run : version.runs) {
     // The repository's run has the id 0.

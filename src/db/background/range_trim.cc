@@ -11,7 +11,7 @@ namespace miodb {
 
 // A snapshot that comes allows nothing, one that goes may.
 bool RangeTrim::IsDue() const {
-  if (tree_->versions->current()->ranges == nullptr || applying_) return false;
+  if (tree_->versions->current()->ranges == nullptr || at_work()) return false;
   if (looked_at_ != tree_->version_changes || (waits_ && scheduler_->running() == 0)) return true;
   if (snapshots_.empty()) return false;
   const std::vector<uint64_t> now = tree_->snapshots.Sequences();
@@ -38,19 +38,33 @@ void RangeTrim::AddRangeChanges(std::vector<RangeDeletion> left, VersionEdit* ed
   for (const auto& [key, id] : known) edit->removed_ranges.push_back(id);
 }
 
-void RangeTrim::Look(VersionEdit* edit, std::vector<TableRef>* hidden) {
+// The sets of the scheduler are as small as jobs are few.
+RangeWork RangeTrim::Look() {
   looked_at_ = tree_->version_changes;
   snapshots_ = tree_->snapshots.Sequences();
-  const std::set<uint64_t>& runs = scheduler_->busy(Busy::kRuns);
-  const std::set<uint64_t>& tables = scheduler_->busy(Busy::kTables);
+  const std::vector<uint64_t> snapshots = snapshots_;
+  const std::set<uint64_t> runs = scheduler_->busy(Busy::kRuns), tables = scheduler_->busy(Busy::kTables);
+  const uint64_t reach = tree_->versions->manifest().flushed_sequence;
   const VersionRef version = tree_->versions->current();
-  RangeWork work = FindRangeWork(*version, db_.order, snapshots_, [&](const Run& run, const PMTable& table) {
-    return runs.count(run.id) > 0 || tables.count(table.number()) > 0;
+  RangeWork work;
+  {
+    const DbUnlock unlock(control_);
+    work = FindRangeWork(*version, db_.order, snapshots, reach, [&](const Run& run, const PMTable& table) {
+      return runs.count(run.id) > 0 || tables.count(table.number()) > 0;
+    });
+  }
+  return work;
+}
+
+// Whether one of the tables has gone, or a job has it.
+bool RangeTrim::IsBusy(const std::vector<TableRef>& tables) const {
+  const auto& places = tree_->versions->manifest().tables;
+  const std::set<uint64_t>&busy_runs = scheduler_->busy(Busy::kRuns), &busy = scheduler_->busy(Busy::kTables);
+  CHECK_LE(tables.size(), kMostDroppedTables);
+  return std::any_of(tables.begin(), tables.end(), [&](const TableRef& table) {
+    const auto place = places.find(table->number());
+    return place == places.end() || busy.count(place->first) > 0 || busy_runs.count(place->second.run) > 0;
   });
-  waits_ = work.waits;
-  edit->removed_tables = Numbers(work.hidden);
-  *hidden = std::move(work.hidden);
-  AddRangeChanges(std::move(work.left), edit);
 }
 
 // The words of the tables say what becomes free.
@@ -69,27 +83,40 @@ Status RangeTrim::Drop(std::vector<TableRef> hidden, VersionEdit edit) {
   return s;
 }
 
-// No job may begin with a table that is about to go, while the mutex is let go of. Changes that others make meanwhile
-// are looked at by the next look.
+// Deletions that a look found to be needless are so in every later version with the same ranges: new tables have
+// entries of the tables that there were, or newer ones. No job may begin with a table that is about to go, while the
+// mutex is let go of.
 bool RangeTrim::Trim() {
   VersionEdit edit;
   std::vector<TableRef> hidden;
+  scheduler_->SetTrim(TrimState::kLooking);
+  const RangeSetRef ranges = tree_->versions->current()->ranges;
   Status s = db_.WithMemory([&] {
     control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
-    Look(&edit, &hidden);
+    RangeWork work = Look();
+    waits_ = work.waits || IsBusy(work.hidden);
+    droppable_ = work.droppable;
+    if (tree_->versions->current()->ranges != ranges || IsBusy(work.hidden)) return Status::OK();
+    edit.removed_tables = Numbers(work.hidden);
+    hidden = std::move(work.hidden);
+    const bool changes = work.forgets || work.left.size() != tree_->versions->manifest().ranges.size();
+    if (changes) AddRangeChanges(std::move(work.left), &edit);
     return Status::OK();
   });
-  if (!s.ok() || (edit.removed_tables.empty() && edit.removed_ranges.empty() && edit.ranges.empty())) return false;
+  const bool drops = s.ok() && !(edit.removed_tables.empty() && edit.removed_ranges.empty() && edit.ranges.empty());
+  if (!drops) {
+    scheduler_->SetTrim(TrimState::kIdle);
+    control_->SignalDone();
+    return false;
+  }
   const uint64_t tables = edit.removed_tables.size();
-  CHECK(!applying_);
-  applying_ = true;
-  scheduler_->SetTrim(TrimState::kRunning);
+  scheduler_->SetTrim(TrimState::kDropping);
   s = db_.WithMemory([&] {
     control_->AssertHeld();  // as above
     return Drop(std::move(hidden), std::move(edit));
   });
   scheduler_->SetTrim(TrimState::kIdle);
-  applying_ = false;
+  waits_ = waits_ && s.ok();  // without space for the edit there is no use in trying again at once
   if (s.ok()) {
     if (tree_->version_changes == looked_at_ + 1) looked_at_++;  // this edit's own
     db_.statistics.ranges.tables.Add(tables);
