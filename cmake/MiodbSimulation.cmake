@@ -23,7 +23,7 @@ set_target_properties(crash_explorer PROPERTIES RUNTIME_OUTPUT_DIRECTORY "$<1:${
 file(GLOB simulation_tests CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "tests/simulation/*_test.cc")
 foreach(file IN LISTS simulation_tests)
   get_filename_component(name "${file}" NAME_WE)
-  add_executable(tests.simulation.${name} "${file}" tests/common/environment.cc)
+  add_executable(tests.simulation.${name} "${file}" tests/common/environment.cc tests/common/test_dir.cc)
   miodb_compile_tests(tests.simulation.${name})
   target_link_libraries(tests.simulation.${name} PRIVATE miodb_simulation GTest::gtest_main)
   set_target_properties(tests.simulation.${name}

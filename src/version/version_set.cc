@@ -64,6 +64,8 @@ Status VersionSet::Apply(VersionEdit edit, const Additions& added) {
   Status s = NoThrow(pool_->path(), [&] {
     Next next;
     edit.SetPayload(added.payload);
+    Visits::Allow(edit.removed_tables.size() + edit.tables.size() + edit.removed_files.size() + edit.files.size() +
+                  edit.payload.size() + edit.dropped.size());
     Status prepared = Prepare(edit, added, &next);
     if (!prepared.ok()) return prepared;
     PrepareSavepoints(edit, added.saved, &next);
@@ -173,6 +175,7 @@ void VersionSet::PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& 
 
 // Needs no memory, so that a durable edit becomes current whatever happens.
 void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
+  Visits::Allow(edit.dropped.size() + edit.removed_tables.size());
   CHECK(next->version != nullptr);
   for (const PayloadDrop& drop : edit.dropped) {
     Extent* const extent = FindExtent(current_->payload, drop.offset);
@@ -180,9 +183,17 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   }
   for (const auto& [number, table] : next->tables) entries_ += table->entries();
   tables_.merge(next->tables);
-  InstallMarks(next);
+  // Marks that came while the mutex was let go of are heeded. Places are those after the edit.
+  for (const auto& left : next->left) {
+    auto mark = marked_.extract(left);
+    const auto place = manifest_.state().tables.find(left.second);
+    if (mark.empty() || place == manifest_.state().tables.end()) continue;
+    mark.key().first = place->second.run;
+    CHECK(marked_.insert(std::move(mark)).inserted);
+  }
+  marked_.merge(next->marked);
   files_.merge(next->files);
-  CHECK(next->tables.empty() && next->files.empty());
+  CHECK(next->tables.empty() && next->files.empty() && next->marked.empty());
   for (const uint64_t number : edit.removed_tables) {
     const auto table = tables_.find(number);
     // The magic number goes with the table's last reader, so that no search finds a dropped table.
@@ -207,19 +218,6 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   current_ = std::move(next->version);
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
-}
-
-// The manifest's state has the places after the edit. Marks that came while the mutex was let go of are heeded.
-void VersionSet::InstallMarks(Next* next) noexcept {
-  for (const auto& left : next->left) {
-    auto mark = marked_.extract(left);
-    const auto place = manifest_.state().tables.find(left.second);
-    if (mark.empty() || place == manifest_.state().tables.end()) continue;
-    mark.key().first = place->second.run;
-    marked_.insert(std::move(mark));
-  }
-  marked_.merge(next->marked);
-  CHECK(next->marked.empty());
 }
 
 void VersionSet::Mark(const TableRef& table) {

@@ -110,7 +110,6 @@ class VersionSet {
   // Payload extents of the current version: the bytes written for records, and how many of those are live.
   uint64_t payload_bytes() const { return manifest_.state().payload_totals.bytes; }
   uint64_t payload_live_bytes() const { return manifest_.state().payload_totals.live_bytes; }
-  uint64_t payload_extents() const { return current_->payload.size(); }
 
   // Tables of the current version that were marked, and those made since that say so of themselves (PMTable::marked).
   const MarkedTables& marked() const { return marked_; }
@@ -158,7 +157,6 @@ class VersionSet {
   void PreparePayload(const VersionEdit& edit, const PayloadChange& change, VersionBuilder* builder) const;
   void PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& saved, Next* next) const;
   void Install(const VersionEdit& edit, Next* next) noexcept;
-  void InstallMarks(Next* next) noexcept;
   template <typename Item>
   bool IsSaved(const Item& item) const;
   void ForgetSavepoint(uint64_t id) noexcept;

@@ -192,7 +192,7 @@ CounterList Properties::Counters() {
   result.emplace_back("entries", tree_->versions->entries());
   result.emplace_back("tables", tree_->versions->tables());
   result.emplace_back("runs", tree_->versions->current()->runs.size());
-  result.emplace_back("payload-extents", tree_->versions->payload_extents());
+  result.emplace_back("payload-extents", tree_->versions->current()->payload.size());
   result.emplace_back("range-deletions", tree_->versions->manifest().ranges.size());
   result.emplace_back("table-memory-bytes", memory);
   result.emplace_back("immutable-memtables", tree_->immutables.size());
