@@ -45,7 +45,7 @@ const BegunMerge* Find(const PickerInput& input, const Condition& condition) {
 
 bool HasBegun(const PickerInput& input) {
   const Version& version = *input.version;
-  DCHECK_GT(version.repository(), 0);
+  CHECK(version.repository() > 0 && version.runs.size() >= version.levels.back().size());
   const size_t buffer = version.runs.size() - version.levels.back().size();
   return buffer > 0 && Find(input, [&](const BegunMerge& begun) {
                          return begun.output_level == version.repository() && Has(begun, *version.runs[buffer - 1]);
@@ -92,6 +92,30 @@ std::optional<MergeJob> GoOn(const PickerInput& input, MergeKind kind) {
   return begun != nullptr ? GoOn(input, *begun) : std::nullopt;
 }
 
+// When another merge takes a run of a merge that has begun, the latter ends early, and its runs are like any others.
+void NoteBegun(const MergeJob& job, std::vector<BegunMerge>* begun) {
+  CHECK(!TakesSomeTables(job.kind));
+  const auto goes_on = [&](const BegunMerge& other) { return other.output_run == job.output_run; };
+  if (job.output_run > 0 && std::any_of(begun->begin(), begun->end(), goes_on)) return;
+  BegunMerge fresh{job.kind, job.output_level, job.output_run, {}};
+  for (const RunRef& run : job.inputs) {
+    if (run->id > 0) fresh.inputs.push_back(run->id);
+  }
+  const auto takes = [&](uint64_t id) {
+    return std::find(fresh.inputs.begin(), fresh.inputs.end(), id) != fresh.inputs.end();
+  };
+  const bool begins = !fresh.inputs.empty() && (job.takes_part() || job.range.to.has_value());
+  std::erase_if(*begun, [&](const BegunMerge& other) {
+    return (begins && other.output_level == job.output_level) || takes(other.output_run) ||
+           std::any_of(other.inputs.begin(), other.inputs.end(), takes);
+  });
+  if (!begins) return;
+  // Into the repository the oldest run alone tells whether the merge goes on.
+  if (job.output_run == 0) fresh.inputs.erase(fresh.inputs.begin(), fresh.inputs.end() - 1);
+  CHECK(!fresh.inputs.empty() && fresh.output_level > 0);
+  begun->push_back(std::move(fresh));
+}
+
 // Tables are counted in the order of their smallest keys over all runs. A part has at least the key that it begins
 // with, which each run may have.
 void EndPart(size_t runs, size_t most, MergeJob* job) {
@@ -127,6 +151,7 @@ void EndPart(size_t runs, size_t most, MergeJob* job) {
 // part of a merge takes few tables, but its output lies in one run with that of the others.
 bool CutsTables(const MergeJob& job, uint64_t partition_bytes) {
   DCHECK_GT(partition_bytes, 0u);
+  CHECK(!job.inputs.empty());
   uint64_t bytes = 0;
   for (const RunRef& run : job.inputs) bytes += run->payload_bytes();
   return job.is_part() || job.kind == MergeKind::kSettle || bytes / (kMaxPartTables / 2) > partition_bytes;

@@ -48,6 +48,9 @@ bool IsHeld(const PickerInput& input, const Run& run);
 std::optional<MergeJob> GoOn(const PickerInput& input, const BegunMerge& begun);
 std::optional<MergeJob> GoOn(const PickerInput& input, MergeKind kind);
 
+// Adds the merge of this job if parts will be left of it, and takes out merges that lose a run to it.
+void NoteBegun(const MergeJob& job, std::vector<BegunMerge>* begun);
+
 // Ends the range of a job that takes more tables of these runs, its first inputs.
 void EndPart(size_t runs, size_t most, MergeJob* job);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compaction/policy/parts.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
@@ -59,10 +60,7 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.jobs_running = running_ > 0;
   input.settle = input.settle || settling();
   input.settle_date_micros = settle_date_micros_;
-  if (settling()) {
-    input.settle_sequence = settle_sequence_;
-    input.ranges_reach = std::min(input.ranges_reach, settle_sequence_);
-  }
+  input.settle_sequence = settle_sequence();
   input.drops_blocked = merges_ == MergeState::kAllBlocked;
   input.merges_blocked = merges_blocked();
   input.collection_blocked = collections_ == CollectionState::kBlocked;
@@ -133,33 +131,6 @@ void Scheduler::Release(const JobHold& hold) {
   if (kChecksWhole) Check();
 }
 
-// When another merge takes a run of a merge that has begun, the latter ends early, and its runs are like any others.
-void Scheduler::NoteBegun(const MergeJob& job) {
-  CHECK(!TakesSomeTables(job.kind));
-  const bool into_repository = job.output_level == repository_;
-  BegunMerge begun{job.kind, job.output_level, job.output_run, {}};
-  for (const RunRef& run : job.inputs) {
-    if (run->id > 0) begun.inputs.push_back(run->id);
-  }
-  const auto takes = [&](uint64_t id) {
-    return std::find(begun.inputs.begin(), begun.inputs.end(), id) != begun.inputs.end();
-  };
-  if (job.output_run > 0 && std::any_of(begun_.begin(), begun_.end(),
-                                        [&](const BegunMerge& other) { return other.output_run == job.output_run; })) {
-    return;
-  }
-  const bool goes_on = !begun.inputs.empty() && (into_repository ? job.is_part() : job.range.to.has_value());
-  CHECK(!goes_on || into_repository || job.output_run > 0);
-  std::erase_if(begun_, [&](const BegunMerge& other) {
-    return (goes_on && other.output_level == job.output_level) || takes(other.output_run) ||
-           std::any_of(other.inputs.begin(), other.inputs.end(), takes);
-  });
-  if (!goes_on) return;
-  if (into_repository) begun.inputs.erase(begun.inputs.begin(), begun.inputs.end() - 1);
-  begun_.push_back(std::move(begun));
-  CHECK(!begun_.back().inputs.empty());
-}
-
 // A collection may always copy, since copying is its purpose.
 JobHold Scheduler::BeginMerge(const MergeJob& job) {
   JobHold hold;
@@ -171,7 +142,7 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   hold.installed = installed_;
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
   if (job.output_run > 0 && !job.range.to.has_value()) hold.ended_run = job.output_run;
-  if (!TakesSomeTables(job.kind)) NoteBegun(job);
+  if (!TakesSomeTables(job.kind)) NoteBegun(job, &begun_);
   // The repository's other tables are free for other jobs, but beside a quiet merge no job runs.
   if (job.takes_part() && job.kind != MergeKind::kQuiet) hold.runs.pop_back();
   if (job.output_level == repository_ && job.kind != MergeKind::kQuiet) hold.tables = Numbers(job.tables);

@@ -274,7 +274,6 @@ class Scheduler {
 
   // ---- flush
 
-  bool MayFlush() const { return flush_ == FlushState::kIdle; }
   bool flush_blocked() const { return flush_ == FlushState::kBlocked; }
   bool flushing() const { return flush_ == FlushState::kRunning; }
   void BeginFlush() { flush_.On(FlushEvent::kBegin); }
@@ -324,6 +323,7 @@ class Scheduler {
   }
   void EndSettle();
   bool settling() const { return settles_ > 0; }
+  uint64_t settle_sequence() const { return settling() ? settle_sequence_ : kMaxSequence; }
 
   // Merges and collections that wait for space are to be tried again.
   void Retry();
@@ -349,7 +349,6 @@ class Scheduler {
   HeldLevels LevelsOf(const JobHold& hold) const;
   void Hold(const JobHold& hold);
   void Release(const JobHold& hold);
-  void NoteBegun(const MergeJob& job);
   void CollectionRefused();
   void NoSpace(const JobHold& hold);
 

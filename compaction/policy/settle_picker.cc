@@ -123,6 +123,7 @@ namespace {
 
 // Whether the pool has space for another index of all that the job merges, so that nobody else has to wait for it.
 bool HasRoom(const PickerInput& input, const MergeJob& job) {
+  CHECK(job.kind == MergeKind::kQuiet && !job.inputs.empty());
   uint64_t index_bytes = 0;
   for (const TableRef& table : job.tables) index_bytes += table->index()->size();
   for (const RunRef& run : job.inputs) {

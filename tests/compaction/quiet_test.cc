@@ -115,7 +115,7 @@ TEST_F(QuietTest, NothingBeginsBesideItOrWhileSpaceIsShort) {
   const JobHold hold = Begin(kLeft);
   EXPECT_FALSE(HasWork(kTwoRuns));
   EXPECT_FALSE(scheduler_.MayDrain(true));
-  EXPECT_TRUE(scheduler_.MayFlush());
+  EXPECT_FALSE(scheduler_.flushing() || scheduler_.flush_blocked());
   scheduler_.EndMerge(hold, Outcome::kInstalled, false);
   EXPECT_TRUE(HasWork(kTwoRuns));
   Merge(Outcome::kNoSpace);

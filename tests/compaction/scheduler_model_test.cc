@@ -129,7 +129,7 @@ class World {
     space_varies_ = false;
     scheduler_.Check();
     if (running_.empty() && !flushing_ && !StartMerge() && !StartDrain()) {
-      if (unflushed_ == 0 || !scheduler_.MayFlush()) return false;
+      if (unflushed_ == 0 || scheduler_.flushing() || scheduler_.flush_blocked()) return false;
       BeginFlush();
     }
     while (!running_.empty() || flushing_) FinishAny();
@@ -214,7 +214,7 @@ class World {
   }
 
   void BeginFlush() {
-    if (unflushed_ == 0 || !scheduler_.MayFlush()) return;
+    if (unflushed_ == 0 || scheduler_.flushing() || scheduler_.flush_blocked()) return;
     EXPECT_FALSE(flushing_) << "two flushes at a time";
     scheduler_.BeginFlush();
     flushing_ = true;

@@ -66,18 +66,18 @@ TEST_F(SchedulerTest, AMergeIsTriedAgainAtOnceIfAnotherJobWasInstalledMeanwhile)
 
 TEST_F(SchedulerTest, AFlushWithoutSpaceWaitsForAJob) {
   scheduler_.BeginFlush();
-  EXPECT_FALSE(scheduler_.MayFlush());
+  EXPECT_TRUE(scheduler_.flushing());
   scheduler_.EndFlush(Outcome::kNoSpace);
   EXPECT_TRUE(scheduler_.flush_blocked());
   Merge(Outcome::kNoSpace);
   EXPECT_TRUE(scheduler_.flush_blocked());
   Merge(Outcome::kInstalled);
-  EXPECT_TRUE(scheduler_.MayFlush());
+  EXPECT_FALSE(scheduler_.flushing() || scheduler_.flush_blocked());
   scheduler_.BeginFlush();
   scheduler_.RetryFlush();
   EXPECT_TRUE(scheduler_.flushing());
   scheduler_.EndFlush(Outcome::kFailed);
-  EXPECT_TRUE(scheduler_.MayFlush());
+  EXPECT_FALSE(scheduler_.flushing() || scheduler_.flush_blocked());
 }
 
 TEST_F(SchedulerTest, ThePoolIsFullUntilSomethingHasEndedSinceItWasLookedAt) {

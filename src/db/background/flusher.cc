@@ -20,7 +20,8 @@ bool Flusher::Step() {
   std::unique_ptr<VersionFilter> filter;
   {
     DbLock lock(control_);
-    if (tree_->immutables.empty() || !scheduler_->MayFlush() || !control_->error().ok()) return BuildFilter();
+    const bool busy = scheduler_->flushing() || scheduler_->flush_blocked();
+    if (tree_->immutables.empty() || busy || !control_->error().ok()) return BuildFilter();
     // A flush frees what is left behind a chunk's frames, where its index is written.
     if (tree_->immutables.back() == tree_->indexing) return BuildFilter();
     memtable = tree_->immutables.back();

@@ -12,10 +12,15 @@ namespace miodb {
 // A snapshot that comes allows nothing, one that goes may.
 bool RangeTrim::IsDue() const {
   if (tree_->versions->current()->ranges == nullptr || at_work()) return false;
-  if (looked_at_ != tree_->version_changes || (waits_ && scheduler_->running() == 0)) return true;
+  if (looked_at_ != tree_->version_changes || reach_ < Reach() || (waits_ && scheduler_->running() == 0)) return true;
   if (snapshots_.empty()) return false;
   const std::vector<uint64_t> now = tree_->snapshots.Sequences();
   return !std::includes(now.begin(), now.end(), snapshots_.begin(), snapshots_.end());
+}
+
+// The newest write whose deletions may make a merge of the repository due.
+uint64_t RangeTrim::Reach() const {
+  return std::min(tree_->versions->manifest().flushed_sequence, scheduler_->settle_sequence());
 }
 
 // Deletions that are there already keep their numbers.
@@ -44,7 +49,7 @@ RangeWork RangeTrim::Look() {
   snapshots_ = tree_->snapshots.Sequences();
   const std::vector<uint64_t> snapshots = snapshots_;
   const std::set<uint64_t> runs = scheduler_->busy(Busy::kRuns), tables = scheduler_->busy(Busy::kTables);
-  const uint64_t reach = tree_->versions->manifest().flushed_sequence;
+  const uint64_t reach = reach_ = Reach();
   const VersionRef version = tree_->versions->current();
   RangeWork work;
   {

@@ -40,6 +40,7 @@ class RangeTrim {
   TableRef droppable() const REQUIRES(db_mutex) { return droppable_.lock(); }
 
  private:
+  uint64_t Reach() const REQUIRES(db_mutex);
   RangeWork Look() REQUIRES(db_mutex);
   bool IsBusy(const std::vector<TableRef>& tables) const REQUIRES(db_mutex);
   Status Drop(std::vector<TableRef> hidden, VersionEdit edit) REQUIRES(db_mutex);
@@ -54,6 +55,7 @@ class RangeTrim {
   uint64_t looked_at_ GUARDED_BY(db_mutex) = 0;  // Tree::version_changes
   std::vector<uint64_t> snapshots_ GUARDED_BY(db_mutex);
   bool waits_ GUARDED_BY(db_mutex) = false;                      // for a job that has a table which could go
+  uint64_t reach_ GUARDED_BY(db_mutex) = 0;                      // of the last look
   std::weak_ptr<const PMTable> droppable_ GUARDED_BY(db_mutex);  // whose space is not kept for it
 };
 
