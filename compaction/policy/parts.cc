@@ -22,7 +22,7 @@ uint64_t MostEntriesAtOnce(const Version& version, uint64_t partition_bytes) {
     const TableSummary total = run->tables.Total();
     CHECK(total.most_entries > 0 && total.most_entries <= total.entries);
     const bool repository = !version.levels.back().empty() && run == version.levels.back()[0].get();
-    const size_t most = !repository ? kMaxPartTables : parts ? 2 * kMaxJobTables : run->tables.size();
+    const size_t most = !repository ? kMaxPartTables + 1 : parts ? 2 * kMaxJobTables : run->tables.size();
     entries += std::min(total.entries, most * total.most_entries);
   }
   return entries;
@@ -82,14 +82,18 @@ std::optional<MergeJob> GoOn(const PickerInput& input, const BegunMerge& begun) 
   }
   if (job.inputs.empty()) return std::nullopt;
   CHECK(job.inputs.size() <= begun.inputs.size() && job.level <= begun.output_level);
-  EndPart(job.inputs.size(), kMaxPartTables, &job);
   return job;
 }
 
 std::optional<MergeJob> GoOn(const PickerInput& input, MergeKind kind) {
-  const auto goes_on = [&](const BegunMerge& begun) { return begun.kind == kind && begun.output_run > 0; };
-  const BegunMerge* const begun = Find(input, goes_on);
-  return begun != nullptr ? GoOn(input, *begun) : std::nullopt;
+  for (const BegunMerge& begun : *input.begun) {
+    if (begun.kind != kind || begun.output_run == 0) continue;
+    std::optional<MergeJob> job = GoOn(input, begun);
+    if (!job.has_value()) continue;
+    EndPart(job->inputs.size(), kMaxPartTables, &*job);
+    return job;
+  }
+  return std::nullopt;
 }
 
 // When another merge takes a run of a merge that has begun, the latter ends early, and its runs are like any others.
@@ -116,20 +120,24 @@ void NoteBegun(const MergeJob& job, std::vector<BegunMerge>* begun) {
   begun->push_back(std::move(fresh));
 }
 
-// Tables are counted in the order of their smallest keys over all runs. A part has at least the key that it begins
-// with, which each run may have.
+// Tables are counted in the order of their smallest keys over all runs, but for the first of each run: however many
+// runs there are, a part goes so many tables on.
 void EndPart(size_t runs, size_t most, MergeJob* job) {
   CHECK_LE(runs, job->inputs.size());
-  std::vector<size_t> next(runs, 0);
+  std::vector<size_t> begin(runs, 0);
+  const std::optional<std::string>& from = job->range.from;
+  for (size_t i = 0; i < runs; i++) {
+    const TableList& tables = job->inputs[i]->tables;
+    if (from.has_value()) begin[i] = job->inputs[i]->FindTable(tables[0]->order(), *from);
+  }
+  std::vector<size_t> next = begin;
   const PMTable* first = nullptr;  // of those not counted
-  std::string start = job->range.from.value_or("");
-  for (size_t count = 0;; count++) {
+  for (size_t count = 0; count <= most;) {
     first = nullptr;
     size_t its_run = 0;
     for (size_t i = 0; i < runs; i++) {
       const TableList& tables = job->inputs[i]->tables;
       DCHECK(!tables.empty() && next[i] <= tables.size());
-      if (count == 0 && job->range.from.has_value()) next[i] = job->inputs[i]->FindTable(tables[0]->order(), start);
       if (next[i] == tables.size()) continue;
       const PMTable* const table = tables[next[i]].get();
       if (first != nullptr && table->order().Compare(table->smallest(), first->smallest()) >= 0) continue;
@@ -137,10 +145,9 @@ void EndPart(size_t runs, size_t most, MergeJob* job) {
       its_run = i;
     }
     if (first == nullptr || job->range.IsBefore(first->order(), first->smallest())) return;
-    if (count == 0 && !job->range.from.has_value()) start = first->smallest().ToString();
-    if (count >= most && first->order().Compare(first->smallest(), start) > 0) break;
-    next[its_run]++;
+    count += next[its_run]++ > begin[its_run];
   }
+  CHECK(!job->range.IsBehind(first->order(), first->smallest()));
   job->range.to = first->smallest().ToString();
   CHECK(!job->range.unbounded());
   std::erase_if(job->tables,
@@ -177,13 +184,15 @@ std::optional<MergeJob> IntoRepository(const PickerInput& input, MergeKind kind,
   const Version& version = *input.version;
   const std::vector<RunRef>&runs = version.levels[static_cast<size_t>(level)], &repository = version.levels.back();
   CHECK(!runs.empty() && repository.size() <= 1 && level < version.repository());
-  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) {
-        return IsBusy(input, *run) || (kind == MergeKind::kLazyCopy && IsHeld(input, *run));
-      })) {
+  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsBusy(input, *run); })) {
     return std::nullopt;
   }
   MergeJob job{kind, level, version.repository(), {}, {}};
   width = std::min(width, runs.size());
+  // The runs that are older than an output which waits for its next part. A job of everything does not ask.
+  const auto is_held = [&](const RunRef& run) { return kind == MergeKind::kLazyCopy && IsHeld(input, *run); };
+  width = std::min<size_t>(width, std::find_if(runs.rbegin(), runs.rend(), is_held) - runs.rbegin());
+  if (width == 0) return std::nullopt;
   job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
   job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
   if (IsTakenInParts(version, input.partition_bytes)) {

@@ -21,8 +21,8 @@ namespace miodb {
 // that their space is freed before the next begins.
 inline constexpr size_t kMaxJobTables = 8;
 
-// The most tables of the buffer that any job takes. Each border between two parts costs half a table of each run, whose
-// index is written once more.
+// The most tables of the buffer that any job takes besides one of each run. Each border between two parts costs half a
+// table of each run, whose index is written once more.
 #ifdef MIODB_SIMULATOR
 inline constexpr size_t kMaxPartTables = kMaxJobTables;  // a small database has parts too
 #else
@@ -44,14 +44,16 @@ const BegunMerge* BegunWith(const PickerInput& input, const Run& run);
 // Whether a zero-copy merge that has begun waits for its next part with this run: as an input, or as its output.
 bool IsHeld(const PickerInput& input, const Run& run);
 
-// The next part of a merge of the buffer. Nothing: none is left, or it has to wait.
+// What is left of a merge of the buffer. Nothing: all is merged, or it has to wait.
 std::optional<MergeJob> GoOn(const PickerInput& input, const BegunMerge& begun);
+
+// The next part of a merge of this kind.
 std::optional<MergeJob> GoOn(const PickerInput& input, MergeKind kind);
 
 // Adds the merge of this job if parts will be left of it, and takes out merges that lose a run to it.
 void NoteBegun(const MergeJob& job, std::vector<BegunMerge>* begun);
 
-// Ends the range of a job that takes more tables of these runs, its first inputs.
+// Ends the range of a job that takes more tables of these runs, its first inputs, than one of each and so many besides.
 void EndPart(size_t runs, size_t most, MergeJob* job);
 
 // Whether the output is cut into tables of this payload, because merges will take parts of it.

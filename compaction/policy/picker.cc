@@ -82,7 +82,6 @@ std::optional<MergeJob> PickOfLevel(const PickerInput& input, int lazy, int leve
   // The oldest: newer runs of the level stay in front of the output, wherever that is put.
   job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
   if (width == runs.size()) TakeLevelsBelow(input, lazy, &job);
-  EndPart(job.inputs.size(), kMaxPartTables, &job);
   return job;
 }
 
@@ -109,6 +108,9 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
     if (!job.has_value()) continue;
     best = std::move(job);
     best_score = score;
+  }
+  if (best.has_value() && best->output_level < version.repository()) {
+    EndPart(best->inputs.size(), kMaxPartTables, &*best);
   }
   return best;
 }

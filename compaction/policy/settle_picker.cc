@@ -40,8 +40,10 @@ std::optional<MergeJob> SettleRepository(const PickerInput& input, const PMTable
   const Version& version = *input.version;
   CHECK_EQ(version.levels.back().size(), 1u);
   const RunRef& repository = version.levels.back()[0];
-  if (!IsTakenInParts(version, input.partition_bytes))
+  if (!IsTakenInParts(version, input.partition_bytes)) {
+    if (input.jobs_running) return std::nullopt;
     return MergeJob{MergeKind::kSettle, 0, version.repository(), {repository}, {}};
+  }
   MergeJob job{MergeKind::kSettle, version.repository(), version.repository(), {repository}, {}};
   if (!TakePart(input, repository->FindTable(first.order(), first.largest()), &job)) return std::nullopt;
   return job;
@@ -171,7 +173,6 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
     job = std::move(*part);
   } else {
     job.inputs.assign(runs.begin(), runs.begin() + static_cast<ptrdiff_t>(count));
-    if (job.output_level < version.repository()) EndPart(count, kMaxPartTables, &job);
   }
   if (!HasRoom(input, job)) return std::nullopt;
   return job;

@@ -22,7 +22,8 @@ namespace {
 // A tree of levels. Tables have one version each, so a small run has many tables.
 class Tree {
  public:
-  Tree(int levels, uint64_t partition_bytes) : repository_(levels - 1), scheduler_(repository_) {
+  Tree(int levels, uint64_t partition_bytes, int trigger = 2) : repository_(levels - 1), scheduler_(repository_) {
+    input_.level_trigger = trigger;
     input_.partition_bytes = partition_bytes;
     input_.quiet_bytes = UINT64_MAX;
     version_ = MakeVersion(std::vector<std::vector<uint64_t>>(static_cast<size_t>(levels)));
@@ -54,7 +55,7 @@ class Tree {
     for (const RunRef& run : job->inputs) {
       if (run->id > 0) tables += run->TablesIn(maker_.order(), job->range).size();
     }
-    EXPECT_LE(tables, kMaxPartTables);
+    EXPECT_LE(tables, kMaxPartTables + job->inputs.size());
     most_tables_ = std::max(most_tables_, tables);
     parts_ += job->is_part();
     jobs_++;
@@ -201,11 +202,11 @@ TEST(BegunMergeTest, AMergeOfManyTablesGoesPartByPartIntoOneRun) {
   tree.Flush(Every(1, 100));
   MergeJob job = tree.Step();
   EXPECT_EQ(MergeKind::kZeroCopy, job.kind);
-  EXPECT_EQ("1032", job.range.to.value_or(""));
+  EXPECT_EQ("1033", job.range.to.value_or(""));
   const uint64_t output = tree.IdOf(1, 0);
   // Newer runs wait in front.
   tree.Flush(Every(1, 10));
-  for (const char* to : {"1064", "1096", ""}) {
+  for (const char* to : {"1066", "1099", ""}) {
     job = tree.Step();
     EXPECT_EQ(to, job.range.to.value_or(""));
     EXPECT_EQ(2u, job.inputs.size());
@@ -260,6 +261,22 @@ TEST(BegunMergeTest, AMergeThatTakesAllEndsTheOthers) {
   tree.scheduler().EndSettle();
 }
 
+// However many runs there are, each part goes on by as many tables.
+TEST(BegunMergeTest, ManyRunsAreGatheredInFewParts) {
+  for (const uint64_t tables : {1, 8}) {
+    Tree tree(5, UINT64_MAX, 64);
+    for (uint64_t i = 0; i < 63; i++) tree.Flush(Every(1, tables));
+    tree.Flush(Every(1, 200));
+    tree.scheduler().BeginSettle();
+    MergeJob job = tree.Step();
+    EXPECT_EQ(64u, job.inputs.size());
+    const uint64_t before = tree.jobs();
+    while (tree.Runs(0) > 0) tree.Step();
+    EXPECT_LE(tree.jobs() - before, (200 + 64 * tables) / kMaxPartTables);
+    tree.Check();
+  }
+}
+
 // Hidden versions would be made without end where others delete ranges all the time.
 TEST(BegunMergeTest, WhatIsOldEnoughGoesBeforeWhatIsHidden) {
   TestPool pool;
@@ -275,7 +292,7 @@ TEST(BegunMergeTest, WhatIsOldEnoughGoesBeforeWhatIsHidden) {
     version->levels[level].push_back(std::move(run));
     version->ListRuns();
   };
-  put(1, 5, 7, kTypeValue);
+  put(1, 20, 7, kTypeValue);
   put(2, 0, 3, kTypeDeletion);
   PickerInput input;
   const std::set<uint64_t> runs;
@@ -288,11 +305,19 @@ TEST(BegunMergeTest, WhatIsOldEnoughGoesBeforeWhatIsHidden) {
   input.settle_sequence = 7;
   std::optional<MergeJob> job = PickSettle(input);
   ASSERT_TRUE(job.has_value());
-  EXPECT_EQ(5u, job->inputs[0]->id);
+  EXPECT_EQ(20u, job->inputs[0]->id);
   input.settle_sequence = 6;
   job = PickSettle(input);
   ASSERT_TRUE(job.has_value());
   EXPECT_EQ(0u, job->inputs[0]->id) << "the run came after the request";
+  // A small repository is taken as a whole, by a job that runs alone.
+  input.partition_bytes = 30;
+  ASSERT_FALSE(IsTakenInParts(*version, input.partition_bytes));
+  while (version->levels[1].size() < 9) put(1, 20 - version->levels[1].size(), 7, kTypeValue);
+  input.jobs_running = true;
+  EXPECT_FALSE(PickSettle(input).has_value());
+  input.jobs_running = false;
+  EXPECT_TRUE(PickSettle(input).has_value());
 }
 
 TEST(BegunMergeTest, EachKeyKeepsItsOrderOfAgeInAnyHistory) {

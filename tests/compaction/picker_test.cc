@@ -129,6 +129,7 @@ class PickBySizeTest : public testing::Test {
         old = std::move(run);
       }
     }
+    version->ListRuns();
     return version;
   }
 
@@ -225,6 +226,7 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   }
   auto version = std::make_shared<Version>(*MakeVersion({{}, {}, {}, {}}));
   version->levels[1] = {run};
+  version->ListRuns();
   const std::set<uint64_t> no_runs, this_run{7};
   const std::set<int> no_levels, this_level{1};
   PickerInput input;
@@ -276,6 +278,7 @@ TEST(PickerSettleTest, ADeletionThatNoMergeReachesIsNoReasonToSettleAgain) {
       maker.Make(SortedVersions(maker.order(), {{"b", 1, kTypeValue, "v"}, {"c", 9, kTypeValue, "v"}})));
   auto version = std::make_shared<Version>(*MakeVersion({{}, {}}));
   version->levels.back() = {run};
+  version->ListRuns();
   version->ranges = RangeSet::Make(maker.order(), {{"a", "d", 5}}, nullptr);
   const std::set<uint64_t> no_runs;
   const std::set<int> no_levels;
