@@ -124,28 +124,26 @@ void NoteBegun(const MergeJob& job, std::vector<BegunMerge>* begun) {
 // runs there are, a part goes so many tables on.
 void EndPart(size_t runs, size_t most, MergeJob* job) {
   CHECK_LE(runs, job->inputs.size());
-  std::vector<size_t> begin(runs, 0);
+  std::vector<size_t> begin(runs, 0), next;
+  std::vector<const PMTable*> heads(runs);  // of each run the table at next
   const std::optional<std::string>& from = job->range.from;
   for (size_t i = 0; i < runs; i++) {
-    const TableList& tables = job->inputs[i]->tables;
-    if (from.has_value()) begin[i] = job->inputs[i]->FindTable(tables[0]->order(), *from);
+    const Run& run = *job->inputs[i];
+    DCHECK(!run.tables.empty());
+    if (from.has_value()) begin[i] = run.FindTable(run.tables[0]->order(), *from);
+    heads[i] = begin[i] < run.tables.size() ? run.tables[begin[i]].get() : nullptr;
   }
-  std::vector<size_t> next = begin;
+  next = begin;
+  const auto less = [](const PMTable* a, const PMTable* b) {
+    return a != nullptr && (b == nullptr || a->order().Compare(a->smallest(), b->smallest()) < 0);
+  };
   const PMTable* first = nullptr;  // of those not counted
   for (size_t count = 0; count <= most;) {
-    first = nullptr;
-    size_t its_run = 0;
-    for (size_t i = 0; i < runs; i++) {
-      const TableList& tables = job->inputs[i]->tables;
-      DCHECK(!tables.empty() && next[i] <= tables.size());
-      if (next[i] == tables.size()) continue;
-      const PMTable* const table = tables[next[i]].get();
-      if (first != nullptr && table->order().Compare(table->smallest(), first->smallest()) >= 0) continue;
-      first = table;
-      its_run = i;
-    }
+    const size_t i = static_cast<size_t>(std::min_element(heads.begin(), heads.end(), less) - heads.begin());
+    first = i < runs ? heads[i] : nullptr;
     if (first == nullptr || job->range.IsBefore(first->order(), first->smallest())) return;
-    count += next[its_run]++ > begin[its_run];
+    count += next[i]++ > begin[i];
+    heads[i] = next[i] < job->inputs[i]->tables.size() ? job->inputs[i]->tables[next[i]].get() : nullptr;
   }
   CHECK(!job->range.IsBehind(first->order(), first->smallest()));
   job->range.to = first->smallest().ToString();
