@@ -26,6 +26,7 @@ BARS = (
     ('copied', 'cpu_us', None, 2.5),
     ('copied', 'space', 1.8, None),
     ('copied', 'reserve', 0.08, None),
+    ('copied', 'longest', 0.12, None),
     ('referred', 'written', 3.0, None),
     ('referred', 'extents', 1.1, None),
     ('referred', 'heap', 8.0, None),
