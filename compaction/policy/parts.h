@@ -44,7 +44,7 @@ const BegunMerge* BegunWith(const PickerInput& input, const Run& run);
 // Whether a zero-copy merge that has begun waits for its next part with this run: as an input, or as its output.
 bool IsHeld(const PickerInput& input, const Run& run);
 
-// What is left of a merge of the buffer. Nothing: all is merged, or it has to wait.
+// A job for the rest of a merge of the buffer. Nothing: all is merged, or the rest has to wait.
 std::optional<MergeJob> GoOn(const PickerInput& input, const BegunMerge& begun);
 
 // The next part of a merge of this kind.

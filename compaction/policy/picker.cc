@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compaction/filter/range_work.h"
 #include "compaction/policy/parts.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
@@ -20,9 +21,6 @@ constexpr size_t kMaxMergeWidth = 8;
 // Levels whose runs one merge takes. A job has at most 2^levels times the entries of a run of its first level, so this
 // bounds how many such runs come while it runs, whatever the level is.
 constexpr int kMaxMergeLevels = 4;
-
-// Tables that one job removes, so that its edit stays small.
-constexpr size_t kMaxDropTables = 1024;
 
 // The buffer level whose runs are due for the repository, if any: the deepest that has runs, if it is the last one, or
 // if they have enough entries for the repository to be worth rewriting. So the depth of the buffer follows the
@@ -44,8 +42,11 @@ std::optional<int> LevelForRepository(const PickerInput& input) {
   return level;
 }
 
-// Whether a job has the run, or waits for its next part with it.
-bool IsTaken(const PickerInput& input, const Run& run) { return IsBusy(input, run) || IsHeld(input, run); }
+// Whether a job has one of the runs, or a merge that has begun waits for its next part with it.
+bool AnyTaken(const PickerInput& input, const std::vector<RunRef>& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const RunRef& run) { return IsBusy(input, *run) || IsHeld(input, *run); });
+}
 
 // Adds the levels below that the output would make due, so that their entries and those of the levels above are written
 // once and not once for each level. While the job runs none of its levels gives runs away, which bounds their number.
@@ -58,7 +59,7 @@ void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
     if (runs.empty() || runs.size() + 1 < static_cast<size_t>(input.level_trigger)) return;
     if (job->inputs.size() + runs.size() > kMaxMergeWidth || input.busy_levels->count(level) > 0) return;
-    if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsTaken(input, *run); })) return;
+    if (AnyTaken(input, runs)) return;
     job->inputs.insert(job->inputs.end(), runs.begin(), runs.end());
     job->output_level++;
   }
@@ -73,10 +74,7 @@ std::optional<MergeJob> PickOfLevel(const PickerInput& input, int lazy, int leve
     std::optional<MergeJob> part = GoOn(input, *begun);
     return part.has_value() && part->level == level ? std::move(part) : std::nullopt;
   }
-  if (runs.size() < static_cast<size_t>(input.level_trigger)) return std::nullopt;
-  if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return IsTaken(input, *run); })) {
-    return std::nullopt;
-  }
+  if (runs.size() < static_cast<size_t>(input.level_trigger) || AnyTaken(input, runs)) return std::nullopt;
   MergeJob job{MergeKind::kZeroCopy, level, level + 1, {}, {}};
   const size_t width = std::min(runs.size(), kMaxMergeWidth);
   // The oldest: newer runs of the level stay in front of the output, wherever that is put.
@@ -179,7 +177,7 @@ std::optional<MergeJob> PickExpired(const PickerInput& input) {
       if (IsBusy(input, *runs[i])) continue;
       MergeJob job{MergeKind::kDrop, level, level, {runs[i]}, {}};
       const auto wanted = [&](uint64_t whole_expiry) {
-        return whole_expiry <= input.date_micros && job.tables.size() < kMaxDropTables;
+        return whole_expiry <= input.date_micros && job.tables.size() < kMostDroppedTables;
       };
       runs[i]->tables.Search([&](const TableSummary& part) { return wanted(part.whole_expiry); },
                              [&](const TableRef& table) {
@@ -187,7 +185,7 @@ std::optional<MergeJob> PickExpired(const PickerInput& input) {
                                const bool hides = OverlapsOlder(version, level, *runs[i], *table);
                                if (!hides || MIODB_MUTATED(kExpiredHidesNothing)) job.tables.push_back(table);
                              });
-      CHECK_LE(job.tables.size(), kMaxDropTables);
+      CHECK_LE(job.tables.size(), kMostDroppedTables);
       if (!job.tables.empty()) return job;
     }
   }

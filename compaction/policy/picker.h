@@ -50,8 +50,8 @@ struct MergeJob {
   bool is_part() const { return takes_part() || !range.unbounded() || output_run > 0; }
 };
 
-// A merge that goes part by part. Its inputs lose what its output gets, so after a crash, or if its rest is never
-// merged, they are runs as any others.
+// A merge that goes part by part. Each part takes from the inputs the entries that it adds to the output. So inputs and
+// output are like any other runs after a crash, or if the merge never goes on.
 struct BegunMerge {
   MergeKind kind;
   int output_level;

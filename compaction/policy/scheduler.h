@@ -255,7 +255,7 @@ class Scheduler {
     mark_request_ = request;
   }
 
-  // The thread begins. It tells marks() the outcome.
+  // The thread begins, and tells marks() the outcome.
   const MarkRequest& BeginMarks() {
     marks_.On(MarkEvent::kSearch);
     marked_at_ = attempts_;

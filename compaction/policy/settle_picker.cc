@@ -91,12 +91,23 @@ std::optional<MergeJob> NextPart(const PickerInput& input, MergeKind kind, std::
   return job;
 }
 
+// Whether the pool has space for another index of all that the job merges, so that nobody else has to wait for it.
+bool HasRoom(const PickerInput& input, const MergeJob& job) {
+  CHECK(job.kind == MergeKind::kQuiet && !job.inputs.empty());
+  uint64_t index_bytes = 0;
+  for (const TableRef& table : job.tables) index_bytes += table->index()->size();
+  for (const RunRef& run : job.inputs) {
+    if (!job.takes_part() || run->id > 0) index_bytes += run->tables.Total().index_bytes;
+  }
+  return index_bytes <= input.quiet_bytes;
+}
+
 }  // namespace
 
-// A merge of everything reads each entry once; merges level by level would read it once for each level. What of the
-// buffer is old enough goes first, then hidden versions in the repository: where others write all the time, neither new
-// runs nor newly hidden versions end. The repository alone is taken only if a merge of it would drop something, so that
-// settling what is settled ends.
+// A merge of everything reads each entry once; merges level by level would read it once for each level. Runs of the
+// buffer that are old enough go first, then hidden versions in the repository: where others write all the time, neither
+// new runs nor newly hidden versions end. The repository alone is taken only if a merge of it would drop something, so
+// that settling what is settled ends.
 std::optional<MergeJob> PickSettle(const PickerInput& input) {
   const Version& version = *input.version;
   const std::vector<RunRef>& repository = version.levels.back();
@@ -120,21 +131,6 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
   job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
   return job;
 }
-
-namespace {
-
-// Whether the pool has space for another index of all that the job merges, so that nobody else has to wait for it.
-bool HasRoom(const PickerInput& input, const MergeJob& job) {
-  CHECK(job.kind == MergeKind::kQuiet && !job.inputs.empty());
-  uint64_t index_bytes = 0;
-  for (const TableRef& table : job.tables) index_bytes += table->index()->size();
-  for (const RunRef& run : job.inputs) {
-    if (!job.takes_part() || run->id > 0) index_bytes += run->tables.Total().index_bytes;
-  }
-  return index_bytes <= input.quiet_bytes;
-}
-
-}  // namespace
 
 // The output of a merge of several levels lies in the place of its oldest run, so that has to be the deepest. The
 // oldest run that is worth it is looked for from the repository up; a run that has begun to go into the repository is.
