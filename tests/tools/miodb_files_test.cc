@@ -23,7 +23,9 @@ TEST(MiodbFilesTest, AllOfAnInputIsReadUpToALimit) {
     EXPECT_EQ(short_of == 0, in.ReadAll(200000 - short_of, &rest));
     EXPECT_EQ(short_of == 0, in.status().ok());
     EXPECT_EQ(short_of == 1, in.status().IsInvalidArgument()) << in.status().ToString();
-    if (short_of == 0) EXPECT_EQ(std::string(200000, 'x'), rest);
+    if (short_of == 0) {
+      EXPECT_EQ(std::string(200000, 'x'), rest);
+    }
   }
 }
 
