@@ -49,6 +49,29 @@ inline IndexWord FirstMatch(const PMTable& table, uint64_t leaf, uint64_t matche
 // Bytes of the word's record to prefetch; the word has the record's length.
 inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.size(), kMostPrefetchedBytes); }
 
+// Finds, of the entries from *position on, the first that is no version of the key above the sequence. These come first
+// and are mostly few: the steps begin small and grow with what was passed, then the last one is halved.
+Status PassNewer(const PMTable& table, const Slice& key, uint64_t sequence, bool verify, uint64_t* position) {
+  const uint64_t first = *position;
+  DCHECK(first <= table.entries() && sequence < table.max_sequence());
+  uint64_t low = first, high = table.entries();  // those before low are too new; the one at high is not
+  for (bool grows = true; low < high;) {
+    const uint64_t probe = low + (grows ? std::min((low - first) / 2, high - low - 1) : (high - low) / 2);
+    RecordView record;
+    Status s = verify ? table.CheckLeaf(probe / kNodeFanout, true) : Status::OK();
+    if (s.ok()) s = table.RecordAt(probe, verify, &record);
+    if (!s.ok()) return s;
+    if (record.sequence() > sequence && table.order().Equal(record.key, key)) {
+      low = probe + 1;
+    } else {
+      high = probe;
+      grows = false;
+    }
+  }
+  *position = low;
+  return Status::OK();
+}
+
 }  // namespace
 
 // A binary search that reads a record at each step. The search is needed where heads are equal and keys go on behind
@@ -132,8 +155,7 @@ Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int
 }
 
 // FindLeaf looks for the last leaf that begins before the key, not at it: versions of the key may begin in the leaf
-// before the one whose first key it is. From the first version on, those above the sequence are passed one by one;
-// where the whole table is older than the sequence, none is.
+// before the one whose first key it is. Where the whole table is older than the sequence, no version is too new.
 Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const {
   uint64_t leaf;
   int in_leaf;
@@ -145,18 +167,9 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
   s = LeafLowerBound(leaf, key, verify, &in_leaf);
   if (!s.ok()) return s;
   DCHECK(in_leaf >= 0 && in_leaf <= LeafEntries(leaf));
-  uint64_t p = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
-  // Versions of the key that are too new come first.
-  for (; p < header_.entries && sequence < header_.max_sequence; p++) {
-    RecordView record;
-    if (verify && p % kNodeFanout == 0) s = CheckLeaf(p / kNodeFanout, true);
-    if (s.ok()) s = RecordAt(p, verify, &record);
-    if (!s.ok()) return s;
-    if (record.sequence() <= sequence || !order_.Equal(record.key, key)) break;
-  }
-  DCHECK_LE(p, header_.entries);
-  *position = p;
-  return s;
+  *position = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
+  DCHECK_LE(*position, header_.entries);
+  return sequence < header_.max_sequence ? PassNewer(*this, key, sequence, verify, position) : s;
 }
 
 // Whether the record of the word is what is looked for. Entries of one key lie newest first, so the first that matches

@@ -67,7 +67,7 @@ class RangeCover {
   void Find(const Slice& key, Walk walk);
   size_t CountBounds(size_t i, const Slice& key, Walk walk) const;
 
-  const KeyOrder order_;
+  KeyOrder order_;
   std::vector<const RangeSet*> sets_;
   std::vector<size_t> places_;  // of the last key in each: RangeSet::CountBounds
   uint64_t sequence_ = 0;

@@ -1,16 +1,11 @@
-// The iterator over a database: a merge of all sources, of which it shows the newest version of each key that its
-// sequence sees. Nothing is locked: the state, which a reference keeps, does not change.
+// The iterator over a database: what a walk over visible versions shows, with the guards of the API around it.
 
 #include "src/db/read/db_iter.h"
 
 #include <memory>
 #include <new>
-#include <string>
 
-#include "src/format/expiry.h"
-#include "src/iterator/default_family_iterator.h"
-#include "src/iterator/operands.h"
-#include "src/iterator/range_cover.h"
+#include "src/db/read/visible_walk.h"
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
 #include "src/util/threads/fork_guard.h"
@@ -19,41 +14,12 @@ namespace miodb {
 
 namespace {
 
-// Another family than the default one is kept to by bounds. Whether there are others is asked anew for each state: with
-// the first one the sources get keys that the default family has to pass.
-std::unique_ptr<InternalIterator> NewSources(const DBIteratorContext& context, const ReadState& state,
-                                             const ReadOptions& options) {
-  std::unique_ptr<InternalIterator> all = NewVersionIterator(context.order, state, context.verify, options);
-  if (context.family != kDefaultFamily || !context.order.has_families()) return all;
-  return NewDefaultFamilyIterator(std::move(all), *context.place);
-}
-
-// So many versions that a range hides are passed one by one before the sources seek its end.
-constexpr int kStepsInHidden = 8;
-
-// Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
-// a view. A record of a table file, whose begin is null, goes with the next move and is copied before it.
-//
-// Going forward, versions_ stands on the current record; if that is an operand, on its base or behind. Going backward
-// it stands before all versions of the current key, because the newest visible version of a key is the last one met.
 class DBIterator final : public Iterator {
  public:
   DBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options)
       : trace_(context.tracer, context.family, options.iterate_lower_bound, options.iterate_upper_bound),
         context_(std::move(context)),
-        order_(context_.order),
-        options_(options),
-        state_(std::move(point.state)),
-        versions_(NewSources(context_, *state_, options_)),
-        sequence_(point.sequence),
-        ranges_(order_),
-        lower_(options.iterate_lower_bound),
-        upper_(options.iterate_upper_bound),
-        operands_(point.now_micros) {
-    CHECK(versions_ != nullptr);
-    CHECK_LE(sequence_, kMaxSequence);
-    ranges_.Reset(state_->RangeSets(), sequence_);
-  }
+        walk_(context_, options, std::move(point)) {}
 
   // In a child of fork() only what the user wants to be called is; sources may wait for threads of the parent.
   static void operator delete(DBIterator* iterator, std::destroying_delete_t) {
@@ -68,59 +34,51 @@ class DBIterator final : public Iterator {
   static void* operator new(size_t size) { return ::operator new(size); }
   static void operator delete(void* space) { ::operator delete(space); }
 
-  bool Valid() const override { return valid_; }
+  bool Valid() const override { return walk_.Valid(); }
 
   void SeekToFirst() override {
     const OpTimes::Timed<TimedOp::kScan> timed(context_.times);
     Move([this] {
       trace_.OnSeek(kTraceSeekToFirst, Slice());
-      DoSeekToFirst();
+      walk_.SeekToFirst();
     });
   }
   void SeekToLast() override {
     const OpTimes::Timed<TimedOp::kScan> timed(context_.times);
     Move([this] {
       trace_.OnSeek(kTraceSeekToLast, Slice());
-      DoSeekToLast();
+      walk_.SeekToLast();
     });
   }
   void Seek(const Slice& target) override {
     const OpTimes::Timed<TimedOp::kScan> timed(context_.times);
     Move([&] {
       trace_.OnSeek(kTraceSeek, target);
-      DoSeek(target);
+      walk_.Seek(target);
     });
   }
   // A step from nowhere is a mistake of the program and stops it, in every build: it has no answer.
   void Next() override {
-    CHECK(valid_);
+    CHECK(walk_.Valid());
     Move([this] {
       trace_.OnNext();
-      DoNext();
+      walk_.Next();
     });
   }
   void Prev() override {
-    CHECK(valid_);
+    CHECK(walk_.Valid());
     Move([this] {
       trace_.OnPrev();
-      DoPrev();
+      walk_.Prev();
     });
   }
 
-  // Key and value are views, valid until the next move.
-  Slice key() const override {
-    CHECK(valid_);
-    return current_.key;
-  }
+  // Views, valid until the next move.
+  Slice key() const override { return walk_.current().key; }
+  Slice value() const override { return walk_.current().value; }
 
-  Slice value() const override {
-    CHECK(valid_);
-    return current_.value;
-  }
+  Status status() const override { return walk_.status(); }
 
-  Status status() const override { return failure_.ok() ? versions_->status() : failure_; }
-
-  // The new sources are there before the old ones go, and those before the state that they lie in.
   Status Refresh() override {
     if (context_.newest == nullptr) return Iterator::Refresh();
     if (fork_guard_.InChild()) return Status::IOError("iterator", "its database was opened before fork()");
@@ -128,22 +86,12 @@ class DBIterator final : public Iterator {
       ReadPoint point;
       Status s = context_.newest(&point);
       if (!s.ok()) return s;
-      DCHECK(point.state != nullptr && point.sequence <= kMaxSequence);
-      versions_ = NewSources(context_, *point.state, options_);
-      ranges_.Reset(point.state->RangeSets(), point.sequence);
-      state_ = std::move(point.state);
-      sequence_ = point.sequence;
-      operands_ = Operands(point.now_micros);
-      valid_ = false;
-      failure_ = Status::OK();
+      walk_.Reset(std::move(point));
       return s;
     });
   }
 
  private:
-  // Where the sources stand. Behind operands: on their base, or behind all versions of the current key.
-  enum class Standing : uint8_t { kOnCurrent, kBehindOperands, kBeforeCurrent };
-
   // Nothing is thrown across the API.
   template <typename Call>
   void Move(Call call) {
@@ -158,287 +106,12 @@ class DBIterator final : public Iterator {
     }
   }
 
-  // The status keeps the failure: after a move that stopped half-way nobody knows where the sources stand.
-  void Fail(const char* reason) {
-    valid_ = false;
-    failure_ = Status::IOError("iterator", reason);
-  }
-
-  // Keys on a damaged medium are in any order. An iterator shows none outside of its bounds, which make a family.
-  void FailOutside() {
-    failure_ = Status::Corruption(context_.place != nullptr ? *context_.place : "iterator",
-                                  "keys that are out of order led out of the bounds of an iterator");
-  }
-
-  // The first version of a key is its newest, so a seek to the sequence passes those that the iterator does not see.
-  void DoSeekToFirst() {
-    ranges_.Jump();
-    if (lower_ != nullptr) {
-      versions_->Seek(*lower_, sequence_);
-    } else {
-      versions_->SeekToFirst();
-    }
-    FindForward(Slice(), false);
-  }
-
-  // The upper bound is exclusive: the sources are put behind all versions of keys below it. Sequence order makes the
-  // greatest sequence the first of a key, hence kMaxSequence.
-  void DoSeekToLast() {
-    ranges_.Jump();
-    if (upper_ != nullptr) {
-      versions_->Seek(*upper_, kMaxSequence);
-      StepBack();
-    } else {
-      versions_->SeekToLast();
-    }
-    FindBackward();
-  }
-
-  // A target below the lower bound would meet keys that the user must not see.
-  void DoSeek(const Slice& target) {
-    const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
-    ranges_.Jump();
-    versions_->Seek(below ? *lower_ : target, sequence_);
-    FindForward(Slice(), false);
-  }
-
-  // The key is kept before the sources move, because FindForward has to pass its older versions. Coming from the other
-  // direction, the sources stand before the current key or at no record at all; after operands they have moved already.
-  void DoNext() {
-    Keep(&current_, &key_space_, nullptr);
-    if (standing_ == Standing::kOnCurrent) [[likely]] {
-      versions_->Next();
-    } else if (standing_ == Standing::kBeforeCurrent) {
-      if (versions_->Valid()) {
-        versions_->Next();
-      } else if (versions_->status().ok()) {
-        versions_->SeekToFirst();
-      }
-    }
-    FindForward(current_.key, true);
-  }
-
-  // Going forward, the sources stand on the current record, or after operands somewhere behind; they have to pass all
-  // versions of its key first.
-  void DoPrev() {
-    if (standing_ != Standing::kBeforeCurrent) {
-      Keep(&current_, &key_space_, nullptr);
-      const Slice key = current_.key;
-      if (standing_ == Standing::kBehindOperands && !versions_->Valid() && versions_->status().ok())
-        versions_->SeekToLast();
-      while (versions_->Valid() && order_.Compare(versions_->record().key, key) >= 0) versions_->Prev();
-    }
-    FindBackward();
-  }
-
-  // Moves what goes with the next move of versions_ into these strings. value_space null: the value is not needed.
-  static void Keep(RecordView* record, std::string* key_space, std::string* value_space) {
-    DCHECK(key_space != nullptr && key_space != value_space);
-    if (record->begin != nullptr) return;
-    if (record->key.data() != key_space->data()) {
-      key_space->assign(record->key.data(), record->key.size());
-      record->key = *key_space;
-    }
-    if (value_space != nullptr) {
-      value_space->assign(record->value.data(), record->value.size());
-      record->value = *value_space;
-    }
-  }
-
-  // Sources that are not valid have passed their last record, or failed; only the first of the two can go on.
-  void StepBack() {
-    if (versions_->Valid()) {
-      versions_->Prev();
-    } else if (versions_->status().ok()) {
-      versions_->SeekToLast();
-    }
-  }
-
-  // Goes on to the first visible version of a key that is neither hidden nor deleted. passed: if have_passed, a key
-  // that the walk has passed already.
-  void FindForward(Slice passed, bool have_passed) {
-    standing_ = Standing::kOnCurrent;
-    valid_ = false;
-    // The walk costs a step for every version and tombstone that it passes, however many lie before the next key.
-    for (; versions_->Valid(); versions_->Next()) {
-      const RecordView* record = &versions_->record();
-      if (record->sequence() > sequence_) continue;
-      if (ranges_.any() && IsHidden(*record, RangeCover::Walk::kForward)) [[unlikely]] {
-        PassHiddenForward();
-        if (!versions_->Valid()) return;
-        record = &versions_->record();
-        if (record->sequence() > sequence_) continue;
-      }
-      if (have_passed && order_.Equal(record->key, passed)) continue;
-      if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
-      if (lower_ != nullptr && order_.Compare(record->key, *lower_) < 0) return FailOutside();
-      if (record->type() != kTypeValue) [[unlikely]] {
-        if (record->type() == kTypeMerge) return FoldForward();
-        if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
-        RecordView tombstone = *record;
-        Keep(&tombstone, &passed_space_, nullptr);
-        passed = tombstone.key;
-        have_passed = true;
-        continue;
-      }
-      current_ = *record;
-      valid_ = true;
-      return;
-    }
-  }
-
-  // Whether a range hides a version that the sequence sees.
-  bool IsHidden(const RecordView& record, RangeCover::Walk walk) {
-    if (record.sequence() > sequence_ || record.sequence() == 0) return false;  // a medium may say 0
-    return record.sequence() <= ranges_.NewestOf(record.key, walk);
-  }
-
-  // A put that has not expired becomes current, with the value that its user gave it.
-  void Show(const RecordView& put) {
-    DCHECK(!HidesKey(put, operands_.now_micros()));
-    current_ = put;
-    current_.value = UserValue(put);
-    valid_ = true;
-  }
-
-  // Goes on to the first version that is not both visible to the sequence and hidden by a range. The first few are
-  // passed one by one, since a stretch may be short; then every source seeks the end of the stretch. If the newest
-  // range has the iterator's own sequence, the iterator sees nothing newer than the range, so newer versions need not
-  // be passed one by one either.
-  [[gnu::noinline]] void PassHiddenForward() {
-    DCHECK(ranges_.any());
-    for (int steps = 0; versions_->Valid(); steps++) {
-      const RecordView& record = versions_->record();
-      if (record.sequence() > sequence_) return;
-      const uint64_t hidden = ranges_.NewestOf(record.key, RangeCover::Walk::kForward);
-      if (record.sequence() > hidden || hidden == 0) return;
-      if (steps < kStepsInHidden) {
-        versions_->Next();
-      } else {
-        versions_->NextFrom(ranges_.end(), hidden == sequence_ ? UINT64_MAX : hidden);
-      }
-    }
-  }
-
-  // Goes back over the hidden version that the walk stands on; over all that is left of its stretch if so many lay
-  // behind it.
-  [[gnu::noinline]] void PassHiddenBackward(int steps) {
-    DCHECK(steps >= 0 && IsHidden(versions_->record(), RangeCover::Walk::kBackward));
-    if (steps < kStepsInHidden) return versions_->Prev();
-    const uint64_t hidden = ranges_.NewestOf(versions_->record().key, RangeCover::Walk::kBackward);
-    versions_->PrevBefore(ranges_.begin(), hidden == sequence_ ? UINT64_MAX : hidden);
-  }
-
-  // Shows the value of the operands that the sources stand on, and of what lies below them.
-  void FoldForward() {
-    DCHECK(versions_->record().type() == kTypeMerge);
-    const Slice key = versions_->record().key;
-    key_space_.assign(key.data(), key.size());
-    operands_.Clear();
-    const uint64_t oldest = ranges_.any() ? ranges_.NewestOf(key_space_, RangeCover::Walk::kForward) : 0;
-    if (!operands_.AddAll(order_, key_space_, oldest, versions_.get()).ok()) return;  // the status says why
-    standing_ = Standing::kBehindOperands;
-    if (!operands_.HasValue()) {  // deleted by what the operand was folded into
-      const std::string passed = key_space_;
-      return FindForward(passed, true);
-    }
-    current_ = RecordView();
-    current_.key = key_space_;
-    ShowFolded();
-  }
-
-  // The value of the operands becomes that of the current key.
-  void ShowFolded() {
-    DCHECK(operands_.HasValue());
-    const Status s = operands_.Fold(context_.merge_operator, current_.key, &value_space_);
-    current_.value = value_space_;
-    if (!s.ok()) failure_ = s;
-    valid_ = s.ok();
-  }
-
-  // Takes an operand that is visible and newer than the candidate, which counts if it was visible and no operand.
-  [[gnu::noinline]] void TakeNewer(const RecordView& operand, const RecordView& candidate, bool visible) {
-    if (!visible || candidate.type() != kTypeMerge) {
-      operands_.Clear();
-      if (visible) operands_.AddNewer(candidate);
-    }
-    operands_.AddNewer(operand);
-  }
-
-  // Goes back to the last key with a visible version that is no tombstone, and stops before its versions. A key's
-  // newest visible version is met last, so every version of it is looked at, and what is copied of one may be copied in
-  // vain.
-  void FindBackward() {
-    standing_ = Standing::kBeforeCurrent;
-    valid_ = false;
-    RecordView candidate;
-    bool in_key = false;   // candidate.key is the key whose versions are being walked
-    bool visible = false;  // candidate is a version that may be seen
-    // Of an operand that was folded into a tombstone, and came back from a log, there is no value.
-    const auto shows = [&] {
-      const bool operand = candidate.type() == kTypeMerge;
-      return visible && (operand ? operands_.HasValue() : !HidesKey(candidate, operands_.now_micros()));
-    };
-    int hidden_steps = 0;
-    while (versions_->Valid()) {
-      const RecordView& record = versions_->record();
-      if (in_key && !order_.Equal(record.key, candidate.key)) {
-        if (shows()) break;
-        in_key = visible = false;
-      }
-      if (!in_key && lower_ != nullptr && order_.Compare(record.key, *lower_) < 0) {
-        visible = false;
-        break;
-      }
-      if (ranges_.any() && IsHidden(record, RangeCover::Walk::kBackward)) [[unlikely]] {
-        PassHiddenBackward(hidden_steps++);
-        continue;
-      }
-      hidden_steps = 0;
-      if (!in_key) {
-        in_key = true;
-        visible = false;
-        candidate = record;
-        Keep(&candidate, &key_space_, nullptr);
-      }
-      if (record.sequence() <= sequence_) {
-        if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return FailOutside();
-        if (record.type() == kTypeMerge) [[unlikely]]
-          TakeNewer(record, candidate, visible);
-        candidate = record;
-        Keep(&candidate, &key_space_, &value_space_);
-        visible = true;
-      }
-      versions_->Prev();
-    }
-    DCHECK(in_key || !visible);
-    // A source that failed may have lacked a newer version of the candidate, or its tombstone.
-    if (!shows() || !versions_->status().ok()) return;
-    current_ = candidate;
-    valid_ = true;
-    if (candidate.type() != kTypeValue) [[unlikely]]
-      candidate.type() == kTypeMerge ? ShowFolded() : Show(candidate);
-  }
+  void Fail(const char* reason) { walk_.Fail(Status::IOError("iterator", reason)); }
 
   const ForkGuard fork_guard_;
   SeekTrace trace_;
   const DBIteratorContext context_;
-  const KeyOrder order_;
-  const ReadOptions options_;
-  std::shared_ptr<const ReadState> state_;  // what versions_ reads from
-  std::unique_ptr<InternalIterator> versions_;
-  uint64_t sequence_;
-  RangeCover ranges_;
-  const Slice* const lower_;
-  const Slice* const upper_;
-  bool valid_ = false;
-  Standing standing_ = Standing::kOnCurrent;
-  Operands operands_;
-  Status failure_;  // OK until a move could not be made
-  RecordView current_;
-  std::string key_space_;     // of current_'s key, or of the candidate's, where it had to be copied
-  std::string value_space_;   // the same of the value
-  std::string passed_space_;  // of the key of a tombstone that was passed
+  VisibleWalk walk_;
 };
 
 }  // namespace

@@ -21,8 +21,9 @@ class StateWorld {
  public:
   StateWorld(const Comparator* comparator, uint64_t seed) : random_(seed), maker_(&pool_, comparator) {
     const KeyShape& shape = KeyShapes()[random_.Uniform(KeyShapes().size())];
-    keys_ = MakeKeys(shape, 1 + random_.Uniform(60), maker_.order(), &random_);
-    for (uint64_t i = 1; i <= 1 + random_.Uniform(400); i++) {
+    keys_ = MakeKeys(shape, 1 + random_.Uniform(random_.OneIn(3) ? 3 : 60), maker_.order(), &random_);
+    const uint64_t versions = 1 + random_.Uniform(random_.OneIn(4) ? 4000 : 400);
+    for (uint64_t i = 1; i <= versions; i++) {
       const bool tombstone = random_.OneIn(3);
       history_.push_back({keys_[random_.Uniform(keys_.size())], i, tombstone ? kTypeDeletion : kTypeValue,
                           tombstone ? "" : random_.Bytes(random_.Uniform(20))});

@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "miodb/merge_operator.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/random/comparators.h"
 
@@ -341,6 +343,58 @@ TEST_F(IteratorTest, ReadsAtASnapshot) {
   Settle();
   it->SeekToLast();
   EXPECT_EQ("b->1", At(it)) << "an iterator keeps its state when its snapshot is released";
+}
+
+// 5,000 versions of one key between two others, each of which a snapshot keeps.
+TEST_F(IteratorTest, ManyVersionsOfAKeyCostASeekInBothDirections) {
+  constexpr int kVersions = 5000;
+  const CountingComparator comparator;
+  Close();
+  path_ = dir_ / "hot";
+  options_.comparator = &comparator;
+  const std::unique_ptr<const MergeOperator> append(NewStringAppendOperator(""));
+  options_.merge_operator = append.get();
+  options_.write_buffer_size = 64 << 20;
+  for (const bool settled : {false, true}) {
+    Open();
+    Put("a", "first");
+    Put("c", "last");
+    std::vector<const Snapshot*> snapshots;
+    for (int i = 0; i < kVersions; i++) {
+      Put("b", std::to_string(i));
+      if (i == kVersions / 2) {
+        ASSERT_OK(db_->Merge(WriteOptions(), "b", "+1"));
+        ASSERT_OK(db_->Merge(WriteOptions(), "b", "+2"));
+      }
+      snapshots.push_back(db_->GetSnapshot());
+    }
+    if (settled) Settle();
+    const uint64_t began = comparator.count();
+    const std::string newest = std::to_string(kVersions - 1);
+    EXPECT_EQ("(a->first)(b->" + newest + ")(c->last)", Forward(db_.get()));
+    EXPECT_EQ("(a->first)(b->" + newest + ")(c->last)", Backward(db_.get()));
+    ReadOptions before;
+    before.snapshot = snapshots[kVersions / 2];
+    const std::string middle = std::to_string(kVersions / 2) + "+1+2";
+    EXPECT_EQ("(a->first)(b->" + middle + ")(c->last)", Forward(db_.get(), before));
+    EXPECT_EQ("(a->first)(b->" + middle + ")(c->last)", Backward(db_.get(), before));
+    // Turns on the key, which has newer versions that the snapshot does not see.
+    const auto it = NewIterator(before);
+    it->Seek("b");
+    it->Prev();
+    EXPECT_EQ("a->first", At(it));
+    it->Next();
+    EXPECT_EQ("b->" + middle, At(it));
+    it->Next();
+    EXPECT_EQ("c->last", At(it));
+    it->Prev();
+    EXPECT_EQ("b->" + middle, At(it));
+    it->Prev();
+    EXPECT_EQ("a->first", At(it));
+    EXPECT_LT(comparator.count() - began, kVersions / 2u) << settled;
+    for (const Snapshot* snapshot : snapshots) db_->ReleaseSnapshot(snapshot);
+  }
+  Close();
 }
 
 TEST_F(IteratorTest, ScansManyTablesInBothDirections) {
