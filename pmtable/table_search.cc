@@ -51,14 +51,17 @@ inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.s
 
 // Finds, of the entries from *position on, the first that is no version of the key above the sequence. These come first
 // and are mostly few: the steps begin small and grow with what was passed, then the last one is halved.
-Status PassNewer(const PMTable& table, const Slice& key, uint64_t sequence, bool verify, uint64_t* position) {
+// verify: check leaves; that of checked is.
+Status PassNewer(const PMTable& table, const Slice& key, uint64_t sequence, bool verify, uint64_t checked,
+                 uint64_t* position) {
   const uint64_t first = *position;
   DCHECK(first <= table.entries() && sequence < table.max_sequence());
   uint64_t low = first, high = table.entries();  // those before low are too new; the one at high is not
   for (bool grows = true; low < high;) {
     const uint64_t probe = low + (grows ? std::min((low - first) / 2, high - low - 1) : (high - low) / 2);
     RecordView record;
-    Status s = verify ? table.CheckLeaf(probe / kNodeFanout, true) : Status::OK();
+    Status s;
+    if (verify && probe / kNodeFanout != checked) s = table.CheckLeaf(checked = probe / kNodeFanout, true);
     if (s.ok()) s = table.RecordAt(probe, verify, &record);
     if (!s.ok()) return s;
     if (record.sequence() > sequence && table.order().Equal(record.key, key)) {
@@ -169,7 +172,7 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
   DCHECK(in_leaf >= 0 && in_leaf <= LeafEntries(leaf));
   *position = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
   DCHECK_LE(*position, header_.entries);
-  return sequence < header_.max_sequence ? PassNewer(*this, key, sequence, verify, position) : s;
+  return sequence < header_.max_sequence ? PassNewer(*this, key, sequence, verify, leaf, position) : s;
 }
 
 // Whether the record of the word is what is looked for. Entries of one key lie newest first, so the first that matches

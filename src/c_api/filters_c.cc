@@ -12,7 +12,7 @@
 using miodb::RepOf;
 using miodb::Slice;
 
-namespace {
+namespace miodb::c_api {
 
 using LifetimeFunction = uint64_t (*)(void*, const char*, size_t, const char*, size_t);
 using FilterFunction = int (*)(void*, int, const char*, size_t, uint8_t, const char*, size_t, char**, size_t*);
@@ -77,15 +77,18 @@ class CFilter final : public miodb::CompactionFilter {
   const char* (*const name_)(void*);
 };
 
-}  // namespace
+}  // namespace miodb::c_api
 
 struct miodb_lifetimepolicy_t {
-  CPolicy rep;
+  miodb::c_api::CPolicy rep;
 };
 
 struct miodb_compactionfilter_t {
-  CFilter rep;
+  miodb::c_api::CFilter rep;
 };
+
+using miodb::c_api::FilterFunction;
+using miodb::c_api::LifetimeFunction;
 
 extern "C" {
 

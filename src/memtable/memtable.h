@@ -149,6 +149,9 @@ class MemTable {
   // newest: no version that the walk meets is newer; UINT64_MAX of a memtable that may get more.
   std::unique_ptr<InternalIterator> NewIterator(uint64_t newest = UINT64_MAX) const;
 
+  // How many places a seek has to search.
+  size_t sources() const { return GoesByChunks() ? sorted_->chunks() : 1; }
+
   Segment& segment() { return segment_; }
   const Segment& segment() const { return segment_; }
   const BLinkTree& tree() const { return tree_; }  // complete, but for sorted chunks before BuildTree

@@ -68,6 +68,7 @@ class SortedChunks {
     chunks_.push_back(std::move(chunk));
   }
 
+  size_t chunks() const { return chunks_.size(); }
   uint64_t count() const;
   size_t memory_bytes() const;
 

@@ -47,6 +47,7 @@ class VisibleWalk {
     DCHECK(point.state != nullptr);
     CHECK_LE(point.sequence, kMaxSequence);
     std::unique_ptr<InternalIterator> versions = NewSources(*point.state);
+    Operands operands(point.now_micros);
     RangeCover ranges(order_);
     ranges.Reset(point.state->RangeSets(), point.sequence);
     versions_ = std::move(versions);  // from here on nothing throws
@@ -54,7 +55,7 @@ class VisibleWalk {
     state_ = std::move(point.state);
     sequence_ = point.sequence;
     steps_ = VersionSteps(order_, state_->sources());
-    operands_ = Operands(point.now_micros);
+    operands_ = std::move(operands);
     valid_ = false;
     failure_ = Status::OK();
   }
@@ -210,7 +211,7 @@ class VisibleWalk {
     DCHECK_GT(versions_->record().sequence(), sequence_);
     const Slice key = versions_->record().key;
     if (steps_.Seeks(key, sequence_, true, false)) {
-      versions_->Seek(std::string(key.data(), key.size()), sequence_);
+      versions_->Seek(key.ToString(), sequence_);
     } else {
       versions_->Next();
     }
@@ -250,12 +251,20 @@ class VisibleWalk {
       if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
       if (lower_ != nullptr && order_.Compare(record->key, *lower_) < 0) return FailOutside();
       if (record->type() != kTypeValue) [[unlikely]] {
-        if (record->type() == kTypeMerge) return FoldForward();
+        if (record->type() == kTypeMerge) {
+          if (FoldForward()) return;
+          passed_space_ = key_space_;
+          passed = passed_space_;
+          have_passed = true;
+          steps_.Begin();
+          continue;
+        }
         if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
         RecordView tombstone = *record;
         Keep(&tombstone, &passed_space_, nullptr);
         passed = tombstone.key;
         have_passed = true;
+        steps_.Begin();
         versions_->Next();
         continue;
       }
@@ -290,7 +299,9 @@ class VisibleWalk {
       if (record.sequence() > sequence_) return;
       const uint64_t hidden = ranges_.NewestOf(record.key, RangeCover::Walk::kForward);
       if (record.sequence() > hidden || hidden == 0) return;
-      if (steps < kStepsInHidden) {
+      if (steps_.Seeks(record.key, 0, true, false)) {
+        versions_->Seek(record.key.ToString(), 0);
+      } else if (steps < kStepsInHidden) {
         versions_->Next();
       } else {
         versions_->NextFrom(ranges_.end(), hidden == sequence_ ? UINT64_MAX : hidden);
@@ -302,27 +313,28 @@ class VisibleWalk {
   // behind it.
   [[gnu::noinline]] void PassHiddenBackward(int steps) {
     DCHECK(steps >= 0 && IsHidden(versions_->record(), RangeCover::Walk::kBackward));
+    const Slice key = versions_->record().key;
+    if (steps_.Seeks(key, 0, false, false)) return SeekBefore(key.ToString());
     if (steps < kStepsInHidden) return versions_->Prev();
-    const uint64_t hidden = ranges_.NewestOf(versions_->record().key, RangeCover::Walk::kBackward);
+    const uint64_t hidden = ranges_.NewestOf(key, RangeCover::Walk::kBackward);
     versions_->PrevBefore(ranges_.begin(), hidden == sequence_ ? UINT64_MAX : hidden);
   }
 
-  // Shows the value of the operands that the sources stand on, and of what lies below them.
-  void FoldForward() {
+  // Shows the value of the operands that the sources stand on, and of what lies below them. False: there is none, since
+  // an operand was folded into a tombstone; key_space_ is the key that was passed.
+  bool FoldForward() {
     DCHECK(versions_->record().type() == kTypeMerge);
     const Slice key = versions_->record().key;
     key_space_.assign(key.data(), key.size());
     operands_.Clear();
     const uint64_t oldest = ranges_.any() ? ranges_.NewestOf(key_space_, RangeCover::Walk::kForward) : 0;
-    if (!operands_.AddAll(order_, key_space_, oldest, versions_.get()).ok()) return;  // the status says why
+    if (!operands_.AddAll(order_, key_space_, oldest, versions_.get()).ok()) return true;  // the status says why
+    if (!operands_.HasValue()) return false;
     standing_ = Standing::kBehindOperands;
-    if (!operands_.HasValue()) {  // deleted by what the operand was folded into
-      const std::string passed = key_space_;
-      return FindForward(passed, true);
-    }
     current_ = RecordView();
     current_.key = key_space_;
     ShowFolded();
+    return true;
   }
 
   // The value of the operands becomes that of the current key.
@@ -349,13 +361,14 @@ class VisibleWalk {
     DCHECK_LE(candidate->sequence(), sequence_);
     const Slice key = candidate->key;
     versions_->Seek(key, sequence_);
-    if (!versions_->Valid() || !order_.Equal(versions_->record().key, key)) return;  // damage: the status says so
+    if (!versions_->Valid() || !order_.Equal(versions_->record().key, key)) return;  // only where damage is
+    if (versions_->record().sequence() > sequence_) return;                          // the same
     *candidate = versions_->record();
     Keep(candidate, &key_space_, &value_space_);
     if (candidate->type() != kTypeMerge) return;
     operands_.Clear();
     const uint64_t oldest = ranges_.any() ? ranges_.NewestOf(candidate->key, RangeCover::Walk::kBackward) : 0;
-    // Where it fails, so does the status of the sources.
+    // A failure is the status of the sources.
     (void)operands_.AddAll(order_, candidate->key, oldest, versions_.get());
   }
 
@@ -405,6 +418,7 @@ class VisibleWalk {
       }
       if (steps_.Seeks(candidate.key, 0, false, true)) [[unlikely]] {
         if (visible) SeekNewest(&candidate);
+        if (!versions_->status().ok()) return;  // another move might forget it
         SeekBefore(candidate.key);
         if (shows()) break;
         in_key = visible = false;

@@ -59,10 +59,12 @@ struct ReadState {
   // All sets that a read is to ask, of which those of the memtable are the newest.
   std::vector<const RangeSet*> RangeSets() const;
 
-  // How many memtables, runs and levels of files a seek has to search.
+  // How many memtables, runs and levels of files a seek has to search, chunks of recovered memtables each.
   size_t sources() const {
     DCHECK(version != nullptr);
-    return 1 + immutables.size() + version->runs.size() + (version->ssd != nullptr ? version->ssd->levels.size() : 0);
+    size_t sources = memtable->sources() + version->runs.size();
+    for (const MemTableRef& sealed : immutables) sources += sealed->sources();
+    return sources + (version->ssd != nullptr ? version->ssd->levels.size() : 0);
   }
 
   // How many keys there are, by the numbers of entries.

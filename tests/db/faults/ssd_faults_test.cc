@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "miodb/env.h"
+#include "miodb/merge_operator.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 
@@ -29,6 +32,7 @@ class FaultyEnv final : public EnvWrapper {
 
   std::atomic<Fault> fault{Fault::kNone};
   std::atomic<bool> reads_fail{false};
+  std::atomic<int64_t> reads_until_one_fails{-1};  // negative: none does
   std::atomic<uint64_t> faults{0};
 
   Status NewWritableFile(const std::string& name, WritableFile** result) override {
@@ -83,7 +87,9 @@ class FaultyEnv final : public EnvWrapper {
         : env_(env), name_(std::move(name)), target_(target) {}
 
     Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
-      if (env_->reads_fail) return Status::IOError(name_, "Input/output error");
+      if (env_->reads_fail || (env_->reads_until_one_fails >= 0 && env_->reads_until_one_fails-- == 0)) {
+        return Status::IOError(name_, "Input/output error");
+      }
       return target_->Read(offset, n, result, scratch);
     }
 
@@ -229,6 +235,54 @@ TEST_F(SsdFaultsTest, DamageMetByACompactionStopsNothingElse) {
   for (uint64_t i = 0; i < count; i++) ASSERT_EQ(Get(FilledKey(i)), FilledValue(i, kValueBytes, 0));
   Fill(count, kValueBytes, 1);
   for (uint64_t i = 0; i < count; i++) ASSERT_EQ(Get(FilledKey(i)), FilledValue(i, kValueBytes, 1));
+}
+
+// An iterator that a read fails once shows nothing wrong, also where it seeks past many versions of a key: the failure
+// is not forgotten by the seek behind it.
+TEST_F(SsdFaultsTest, AReadThatFailsOnceEndsAWalkOverManyVersions) {
+  constexpr int kVersions = 2000;
+  options_.nvm_budget = 64 * kKiB;
+  options_.block_size = kKiB;
+  const std::unique_ptr<const MergeOperator> append(NewStringAppendOperator(""));
+  options_.merge_operator = append.get();
+  Open();
+  Put("a", "first");
+  Put("c", "last");
+  std::vector<const Snapshot*> snapshots;
+  std::vector<std::string> values;  // of each snapshot
+  for (int i = 0; i < kVersions; i++) {
+    const bool merges = i % 100 > 97;
+    const std::string value = std::to_string(i) + std::string(30, '.');
+    ASSERT_OK(merges ? db_->Merge(WriteOptions(), "b", value) : db_->Put(WriteOptions(), "b", value));
+    values.push_back(merges ? values.back() + value : value);
+    snapshots.push_back(db_->GetSnapshot());
+  }
+  Settle();
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  int failed = 0;
+  for (const int at : {10, 98, 500, 998, 1999}) {
+    ReadOptions options;
+    options.snapshot = snapshots[static_cast<size_t>(at)];
+    options.fill_cache = false;
+    const std::string expected = "(a->first)(b->" + values[static_cast<size_t>(at)] + ")(c->last)";
+    for (int64_t read = 0;; read++) {
+      for (auto walk : {Forward, Backward}) {
+        env_.reads_until_one_fails = read;
+        const std::string shown = walk(db_.get(), options);
+        if (shown.find("Input/output error") != std::string::npos) {
+          failed++;
+        } else {
+          ASSERT_EQ(expected, shown) << "read " << read << " fails";
+        }
+      }
+      if (env_.reads_until_one_fails >= 0) break;
+    }
+    env_.reads_until_one_fails = -1;
+  }
+  EXPECT_GT(failed, 10);
+  for (const Snapshot* snapshot : snapshots) db_->ReleaseSnapshot(snapshot);
+  Close();
 }
 
 TEST_F(SsdFaultsTest, OptionsOutOfRangeAreNamed) {

@@ -391,7 +391,13 @@ TEST_F(IteratorTest, ManyVersionsOfAKeyCostASeekInBothDirections) {
     EXPECT_EQ("b->" + middle, At(it));
     it->Prev();
     EXPECT_EQ("a->first", At(it));
+    // A range hides all of them, and its memtable has newer versions.
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), "aa", "bb"));
+    Put("d", "newest");
+    EXPECT_EQ("(a->first)(c->last)(d->newest)", Forward(db_.get()));
+    EXPECT_EQ("(a->first)(c->last)(d->newest)", Backward(db_.get()));
     EXPECT_LT(comparator.count() - began, kVersions / 2u) << settled;
+    Delete("d");
     for (const Snapshot* snapshot : snapshots) db_->ReleaseSnapshot(snapshot);
   }
   Close();
