@@ -17,6 +17,7 @@ function(miodb_add_libraries name exports folder output_name)
   target_link_libraries(${name}_objects PRIVATE miodb_compiler miodb_needs)
   target_precompile_headers(${name}_objects PRIVATE ${miodb_precompiled_headers} ${miodb_precompiled_own_headers})
   miodb_quieten_precompiled(${name}_objects)
+  miodb_batch(${name}_objects)
 
   add_library(${name}_static STATIC $<TARGET_OBJECTS:${name}_objects>)
   add_library(${name}_shared SHARED $<TARGET_OBJECTS:${name}_objects>)

@@ -51,11 +51,11 @@ function(miodb_compile_tests target)
   miodb_precompile(${target} miodb_precompiled_for_tests)
 endfunction()
 
-# Compiles the sources of a target in batches, each as one file, which takes far less time. Names in unnamed namespaces have to
-# differ for that, so what two files call by one name is one thing, or gets two names. For builds of the engine that are
-# not handed out: one file hides what the next one forgot.
-function(miodb_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+# Compiles the sources of a library in batches, each as one file, which takes half the time: what headers cost is paid
+# once a batch. Names in unnamed namespaces have to differ for that, so what two files call by one name is one thing, or
+# gets two names. MIODB_BATCHED=OFF compiles each file alone, and finds includes that a file forgot.
+function(miodb_batch target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MIODB_BATCHED} UNITY_BUILD_BATCH_SIZE 12)
 endfunction()
 
 miodb_precompiled_set(miodb_precompiled "")

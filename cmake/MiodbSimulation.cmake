@@ -3,7 +3,7 @@
 # (docs/crash_model.md). Nothing else links these objects, so no other program pays for them.
 
 add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
-miodb_unite(miodb_sim_engine)
+miodb_batch(miodb_sim_engine)
 target_include_directories(miodb_sim_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR MIODB_MUTANTS)
 target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
@@ -12,6 +12,7 @@ file(GLOB simulation_sources CONFIGURE_DEPENDS "tests/simulation/*.cc")
 list(FILTER simulation_sources EXCLUDE REGEX "(_test|/crash_explorer)\\.cc$")
 add_library(miodb_simulation STATIC EXCLUDE_FROM_ALL ${simulation_sources} $<TARGET_OBJECTS:miodb_sim_engine>)
 miodb_precompile(miodb_simulation miodb_precompiled)
+miodb_batch(miodb_simulation)
 target_link_libraries(miodb_simulation PUBLIC miodb_sim_engine)
 
 add_executable(crash_explorer tests/simulation/crash_explorer.cc)
@@ -59,7 +60,7 @@ endforeach()
 # MIODB_MUTANT, and are to fail: crash_explorer --mutants --programs=mutants/db_offline_damage_test,...
 
 add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
-miodb_unite(miodb_mutant_engine)
+miodb_batch(miodb_mutant_engine)
 target_include_directories(miodb_mutant_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(miodb_mutant_engine PUBLIC MIODB_MUTANTS)
 target_link_libraries(miodb_mutant_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)

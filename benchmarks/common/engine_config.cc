@@ -16,7 +16,6 @@ namespace miodb::bench {
 
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 constexpr const char* kEverySection = "Every engine";
@@ -78,7 +77,7 @@ void RegisterCommon(FlagSet* f, EngineConfig* c) {
   f->Bool("verify_checksum", &c->verify_checksum, "verify checksums on reads; off for all engines, unlike RocksDB's");
   f->Text("merge_operator", &c->merge_operator, "put, uint64add, max, stringappend or empty (leveldb: empty)");
   f->Int("num_column_families", &c->num_column_families, 1, 10000, "families that keys are spread over (leveldb: 1)");
-  f->Int("cache_size", &c->cache_size, -1, kMax, "block cache bytes; negative: 8 MiB");
+  f->Int("cache_size", &c->cache_size, -1, kNoBound, "block cache bytes; negative: 8 MiB");
   f->Int("bloom_bits", &c->bloom_bits, -1, 32, "filter bits per key; 0: none; -1: peers none, miodb bits_per_key");
   f->Int("open_files", &c->open_files, -1, kMaxInt, "open files; -1: rocksdb no limit, others 1000");
   f->Int("num_levels", &c->num_levels, -1, 64, "levels of miodb and rocksdb; -1: the engine's default");
@@ -98,10 +97,10 @@ void RegisterFiles(FlagSet* f, EngineConfig* c) {
 void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Section(kMioDbSection);
   RegisterOptions(f, OptionHeading::kMioDb, &c->options);
-  f->Int("perf_sampling", &c->perf_sampling, 0, kMax,
+  f->Int("perf_sampling", &c->perf_sampling, 0, kNoBound,
          "take the times of the stages of every Nth put and get; stats shows them; 0: of none");
   for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) {  // two names of one flag of the prototype
-    f->Int(name, &c->keys_per_datatable, -1, kMax, "no effect: filters are sized by their tables");
+    f->Int(name, &c->keys_per_datatable, -1, kNoBound, "no effect: filters are sized by their tables");
   }
 }
 

@@ -24,12 +24,16 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace miodb::bench {
+
+// A bound of a number that no value passes.
+inline constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
 
 class FlagSet {
  public:

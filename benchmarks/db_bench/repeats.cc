@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "benchmarks/common/figures/format.h"
+
 namespace miodb::bench {
 
 namespace {
@@ -31,13 +33,6 @@ double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-template <class... Args>
-std::string Format(const char* format, Args... args) {
-  char text[200];
-  std::snprintf(text, sizeof(text), format, args...);
-  return text;
 }
 
 bool ParseCount(std::string_view digits, int64_t least, int64_t* count) {

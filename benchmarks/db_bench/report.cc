@@ -6,6 +6,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "benchmarks/common/figures/format.h"
 #include "benchmarks/common/library_build.h"
 #include "benchmarks/common/questions.h"
 #include "benchmarks/db_bench/config/config.h"
@@ -17,13 +18,6 @@ namespace miodb::bench {
 namespace {
 
 constexpr double kMegabyte = 1048576.0;
-
-template <class... Args>
-std::string Format(const char* format, Args... args) {
-  char text[1000];
-  std::snprintf(text, sizeof(text), format, args...);
-  return text;
-}
 
 // The text behind the colon of the first line of /proc/cpuinfo that starts with this name, and the number of such
 // lines.

@@ -4,19 +4,13 @@
 #include <cstdarg>
 #include <set>
 
+#include "benchmarks/common/figures/format.h"
+
 namespace miodb::tools {
 
-namespace {
+using bench::Format;
 
-std::string Format(const char* format, ...) __attribute__((format(printf, 1, 2)));
-std::string Format(const char* format, ...) {
-  char text[500];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof(text), format, arguments);
-  va_end(arguments);
-  return text;
-}
+namespace {
 
 double AverageQps(uint64_t accesses, const Collector& collected) {
   return static_cast<double>(accesses) / std::max(collected.duration_seconds(), 1.0);

@@ -25,7 +25,6 @@ namespace miodb::tools {
 namespace {
 
 using Point = std::vector<double>;
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // With more accesses for each key than this, keys are hot only if they stand out of a normal distribution.
 constexpr double kMostCountsByRecursion = 300;

@@ -6,9 +6,13 @@
 #define MIODB_TOOLS_TRACE_FIT_MATH_H_
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace miodb::tools {
+
+// Where a function that Minimise is given is not defined.
+inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // The point where a function is least, found from a start with these first steps by the simplex method (Nelder, Mead
 // 1965), restarted once. The function may be infinite where it is not defined.

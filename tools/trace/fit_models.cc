@@ -14,7 +14,6 @@ namespace miodb::tools {
 namespace {
 
 using Point = std::vector<double>;
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // The cumulative distribution at the upper ends of the bins, and the lower ends.
 struct Cumulative {

@@ -8,12 +8,12 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "benchmarks/common/figures/format.h"
 #include "benchmarks/common/flags.h"
 #include "src/util/files/descriptors.h"
 #include "tools/trace/fit_input.h"
@@ -25,6 +25,7 @@ namespace miodb::tools {
 namespace {
 
 using bench::FlagSet;
+using bench::Format;
 
 struct Options {
   std::string input_dir;
@@ -38,25 +39,16 @@ struct Options {
 };
 
 void RegisterFlags(FlagSet* f, Options* o) {
-  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   f->Text("input_dir", &o->input_dir, "the folder of trace_analyzer's files");
   f->Text("input_prefix", &o->input_prefix, "what their names begin with");
-  f->Int("cf", &o->cf, 0, kMax, "column family");
+  f->Int("cf", &o->cf, 0, bench::kNoBound, "column family");
   f->Text("access", &o->access, "kind of access whose keys are fitted, as in file names; empty: the most frequent one");
-  f->Int("num", &o->num, 0, kMax, "keys in the database; 0: as many as the files show");
-  f->Int("keyrange_num", &o->keyrange_num, 1, kMax, "key ranges of the model; 1: none");
-  f->Int("mix_max_value_size", &o->mix_max_value_size, 0, kMax, "where mixgraph folded sizes; 0: they were not folded");
-  f->Int("mix_max_scan_len", &o->mix_max_scan_len, 0, kMax, "where mixgraph folded lengths; 0: they were not folded");
-}
-
-std::string Format(const char* format, ...) __attribute__((format(printf, 1, 2)));
-std::string Format(const char* format, ...) {
-  char text[300];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof(text), format, arguments);
-  va_end(arguments);
-  return text;
+  f->Int("num", &o->num, 0, bench::kNoBound, "keys in the database; 0: as many as the files show");
+  f->Int("keyrange_num", &o->keyrange_num, 1, bench::kNoBound, "key ranges of the model; 1: none");
+  f->Int("mix_max_value_size", &o->mix_max_value_size, 0, bench::kNoBound,
+         "where mixgraph folded sizes; 0: they were not folded");
+  f->Int("mix_max_scan_len", &o->mix_max_scan_len, 0, bench::kNoBound,
+         "where mixgraph folded lengths; 0: they were not folded");
 }
 
 // Describes bins: what, how many, average and standard deviation; then every family, best first.

@@ -27,7 +27,6 @@ using bench::Interrupt;
 using bench::Ticks;
 
 constexpr uint64_t kOpsPerTimeseriesLine = 100;
-constexpr uint64_t kNanosPerSecond = 1000000000;
 
 // The objects of a thread. Aligned, so that no two threads write to one cache line.
 struct alignas(128) Client {
@@ -162,8 +161,8 @@ void PhaseRun::Report(bool is_last) {
 // Waits for the threads; meanwhile reports, and ends the phase when its time is over.
 void PhaseRun::Watch(Running* running) {
   const Settings& settings = phase_.settings;
-  const uint64_t interval = static_cast<uint64_t>(settings.status_interval) * kNanosPerSecond;
-  const uint64_t deadline = static_cast<uint64_t>(settings.maxexecutiontime) * kNanosPerSecond;
+  const uint64_t interval = static_cast<uint64_t>(settings.status_interval) * Ticks::kNanosPerSecond;
+  const uint64_t deadline = static_cast<uint64_t>(settings.maxexecutiontime) * Ticks::kNanosPerSecond;
   if (status_.is_on()) Report(/*is_last=*/false);
   uint64_t next_report = interval;
   std::unique_lock<std::mutex> lock(running->mutex);
@@ -177,7 +176,7 @@ void PhaseRun::Watch(Running* running) {
       next_report += interval;
       continue;
     }
-    uint64_t wait = kNanosPerSecond / 10;
+    uint64_t wait = Ticks::kNanosPerSecond / 10;
     if (status_.is_on()) wait = std::min(wait, next_report - now);
     if (deadline > now) wait = std::min(wait, deadline - now);
     running->changed.wait_for(lock, std::chrono::nanoseconds(wait));

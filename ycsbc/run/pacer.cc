@@ -13,8 +13,6 @@ namespace {
 
 using bench::Ticks;
 
-constexpr double kNanosPerSecond = 1e9;
-
 }  // namespace
 
 std::string RateSchedule::ReadFile(const std::string& path) {
@@ -32,7 +30,7 @@ std::string RateSchedule::ReadFile(const std::string& path) {
     if (!(words >> seconds >> rate) || words >> rest || !(seconds >= 0) || !(seconds < 1e9) || !(rate > 0)) {
       return place + "not seconds and a rate above 0";
     }
-    const uint64_t from = static_cast<uint64_t>(seconds * kNanosPerSecond);
+    const uint64_t from = static_cast<uint64_t>(seconds * Ticks::kNanosPerSecond);
     if (!changes_.empty() && from <= changes_.back().first) return place + "not later than the line before";
     changes_.emplace_back(from, rate);
   }
@@ -56,7 +54,7 @@ Pacer::Pacer(const RateSchedule& schedule, const std::atomic<bool>& stop, uint64
       start_nanos_(start_nanos),
       due_nanos_(0) {
   const double rate = schedule.RateAt(0);
-  if (rate > 0) due_nanos_ = static_cast<double>(index) * kNanosPerSecond / rate;
+  if (rate > 0) due_nanos_ = static_cast<double>(index) * Ticks::kNanosPerSecond / rate;
 }
 
 uint64_t Pacer::AwaitDue() {
@@ -66,7 +64,7 @@ uint64_t Pacer::AwaitDue() {
     return 0;
   }
   const uint64_t due = static_cast<uint64_t>(due_nanos_);
-  due_nanos_ += threads_ * kNanosPerSecond / rate;
+  due_nanos_ += threads_ * Ticks::kNanosPerSecond / rate;
   const auto is_stopped = [this] { return stop_.load(std::memory_order_relaxed); };
   const uint64_t now = bench::SleepUntil(start_nanos_ + due, is_stopped) - start_nanos_;
   return now > due ? now - due : 0;

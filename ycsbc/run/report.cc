@@ -6,16 +6,13 @@
 #include <cstdio>
 #include <sstream>
 
+#include "benchmarks/common/figures/format.h"
+
 namespace miodb::ycsb {
 
-namespace {
+using bench::Format;
 
-template <class... Args>
-std::string Format(const char* format, Args... args) {
-  char text[600];
-  std::snprintf(text, sizeof(text), format, args...);
-  return text;
-}
+namespace {
 
 std::string MicrosText(double nanos) { return Format("%.3f", nanos / 1e3); }
 

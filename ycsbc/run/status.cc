@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "benchmarks/common/clock/ticks.h"
+#include "benchmarks/common/figures/format.h"
 #include "benchmarks/common/figures/interval_file.h"
 
 namespace miodb::ycsb {
@@ -17,15 +18,9 @@ namespace miodb::ycsb {
 namespace {
 
 using bench::FineLatencyHistogram;
+using bench::Format;
 
 constexpr double kPercentiles[] = {50, 90, 99, 99.9, 99.99};
-
-template <class... Args>
-std::string Format(const char* format, Args... args) {
-  char text[500];
-  std::snprintf(text, sizeof(text), format, args...);
-  return text;
-}
 
 std::string LocalTime(bool with_millis) {
   const auto now = std::chrono::system_clock::now();

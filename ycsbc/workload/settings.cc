@@ -15,7 +15,6 @@ namespace {
 using bench::FlagSet;
 using bench::OneOf;
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxRecords = int64_t{1} << 48;
 constexpr int64_t kMaxFieldBytes = 64 << 20;
@@ -79,7 +78,7 @@ void RegisterRun(FlagSet* f, Settings* s) {
   f->Text("limit.file", &s->limit_file, "lines: seconds since the start, new target");
   f->Int("maxexecutiontime", &s->maxexecutiontime, 0, kMaxInt, "seconds after which a phase ends; 0: never");
   f->Int("sleepafterload", &s->sleepafterload, 0, kMaxInt, "seconds");
-  f->Int("seed", &s->seed, 0, kMax, "of all random numbers; the same for every engine");
+  f->Int("seed", &s->seed, 0, bench::kNoBound, "of all random numbers; the same for every engine");
   f->Bool("pinned_get", &s->engine.pinned_get, "read without a copy where the engine can (miodb, rocksdb)");
 }
 

@@ -13,6 +13,8 @@ namespace miodb::bench {
 
 class Ticks {
  public:
+  static constexpr uint64_t kNanosPerSecond = 1000000000;
+
   // Measures the counter's rate against CLOCK_MONOTONIC once, which takes 20 ms. To be called before the threads
   // start; until then the fallback is used.
   static void Calibrate();
@@ -34,7 +36,7 @@ class Ticks {
   static uint64_t MonotonicNanos() {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+    return static_cast<uint64_t>(now.tv_sec) * kNanosPerSecond + static_cast<uint64_t>(now.tv_nsec);
   }
 
  private:

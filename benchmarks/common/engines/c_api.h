@@ -14,6 +14,9 @@
 
 namespace miodb::bench {
 
+// Where neither a flag nor the options name one.
+inline constexpr int64_t kDefaultCacheBytes = 8 << 20;
+
 // F(result, name, arguments): of both, and needed.
 #define MIODB_C_API_OF_BOTH(F)                                                                             \
   F(void*, options_create, ())                                                                             \

@@ -13,7 +13,6 @@ namespace miodb::bench {
 namespace {
 
 constexpr int kLevels = 7;  // Fixed when LevelDB is compiled.
-constexpr size_t kDefaultCacheBytes = 8 << 20;
 
 double ProcessCpuSeconds() {
   timespec time;
@@ -150,7 +149,7 @@ class LevelDbEngine final : public Engine {
     if (config_.open_files >= 0) api_.options_set_max_open_files_(options_, static_cast<int>(config_.open_files));
     api_.options_set_compression_(options_, config_.Compression() == "snappy" ? 1 : 0);
     cache_ =
-        api_.cache_create_lru_(config_.cache_size < 0 ? kDefaultCacheBytes : static_cast<size_t>(config_.cache_size));
+        api_.cache_create_lru_(static_cast<size_t>(config_.cache_size < 0 ? kDefaultCacheBytes : config_.cache_size));
     api_.options_set_cache_(options_, cache_);
     if (config_.bloom_bits > 0) {
       filter_ = api_.filterpolicy_create_bloom_(static_cast<int>(config_.bloom_bits));

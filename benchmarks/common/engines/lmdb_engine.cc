@@ -17,7 +17,7 @@ namespace miodb::bench {
 
 namespace {
 
-constexpr int kMissing = -30798;
+constexpr int kMdbNotFound = -30798;
 constexpr unsigned kNoSync = 0x10000, kReadOnly = 0x20000, kNoThreadSlots = 0x200000, kNoReadAhead = 0x800000;
 constexpr unsigned kReaders = 8192;
 constexpr size_t kMapBytes = size_t{1} << 40;  // of addresses; the file takes what is in it
@@ -112,7 +112,7 @@ class LmdbCursor final : public Cursor {
   bool Next(Entry* entry) override { return Go(kNext, {}, entry); }
   bool Prev(Entry* entry) override { return Go(kPrev, {}, entry); }
   Outcome Check() override {
-    return result_ == 0 || result_ == kMissing ? Outcome{} : Outcome::Error(api_.strerror(result_));
+    return result_ == 0 || result_ == kMdbNotFound ? Outcome{} : Outcome::Error(api_.strerror(result_));
   }
 
  private:
@@ -151,7 +151,7 @@ class LmdbSession final : public BatchingSession {
     is_reading_ = true;
     Bytes name = ToBytes(key), found = {};
     const int result = api_.get(reader_, db_.dbi, &name, &found);
-    if (result == kMissing) return Code::kNotFound;
+    if (result == kMdbNotFound) return Code::kNotFound;
     if (result == 0) *value = ToText(found);
     return Finish(result);
   }
@@ -180,7 +180,7 @@ class LmdbSession final : public BatchingSession {
   int DeleteIn(void* txn, std::string_view key) {
     Bytes name = ToBytes(key);
     const int result = api_.del(txn, db_.dbi, &name, nullptr);
-    return result == kMissing ? 0 : result;
+    return result == kMdbNotFound ? 0 : result;
   }
   template <typename Updates>
   Code Write(Updates updates) {

@@ -21,8 +21,6 @@ namespace miodb::bench {
 
 namespace {
 
-constexpr int64_t kDefaultCacheBytes = 8 << 20;
-
 class RocksDbSession final : public CSession {
  public:
   RocksDbSession(const CApi& api, void* db, const std::vector<void*>& families, const EngineConfig& config,

@@ -18,7 +18,7 @@ namespace miodb::bench {
 namespace {
 
 constexpr int kMajor = 3, kMinor = 2;
-constexpr int kMissing = -31803, kConflict = -31800;
+constexpr int kWtNotFound = -31803, kWtRollback = -31800;
 constexpr const char* kTable = "table:data";
 
 // Checkpoints let go of the log as often as MongoDB's do. Each thread needs two sessions.
@@ -137,7 +137,7 @@ class WiredTigerCursor final : public Cursor {
   bool Next(Entry* entry) override { return Arrive(cursor_->next(cursor_), entry); }
   bool Prev(Entry* entry) override { return Arrive(cursor_->prev(cursor_), entry); }
   Outcome Check() override {
-    return result_ == 0 || result_ == kMissing ? Outcome{} : Outcome::Error(api_.strerror(result_));
+    return result_ == 0 || result_ == kWtNotFound ? Outcome{} : Outcome::Error(api_.strerror(result_));
   }
 
  private:
@@ -184,7 +184,7 @@ class WiredTigerSession final : public BatchingSession {
     Item found = {};
     reads_.cursor->set_key(reads_.cursor, &name);
     int result = reads_.cursor->search(reads_.cursor);
-    if (result == kMissing) return Code::kNotFound;
+    if (result == kWtNotFound) return Code::kNotFound;
     if (result == 0) result = reads_.cursor->get_value(reads_.cursor, &found);
     if (result != 0) return Finish(result);
     *value = ToText(found);
@@ -213,8 +213,8 @@ class WiredTigerSession final : public BatchingSession {
 
   Code WriteBatch() override {
     WtSession* const session = writes_.session;
-    int result = kConflict;
-    while (opened_ == 0 && result == kConflict) {  // with the transaction of another thread
+    int result = kWtRollback;
+    while (opened_ == 0 && result == kWtRollback) {  // with the transaction of another thread
       result = session->begin_transaction(session, "isolation=snapshot");
       for (const Update& update : batch_) {
         const std::string_view value = update.value;
@@ -236,7 +236,7 @@ class WiredTigerSession final : public BatchingSession {
     cursor->set_key(cursor, &name);
     if (value == nullptr) {
       const int result = cursor->remove(cursor);
-      return result == kMissing ? 0 : result;
+      return result == kWtNotFound ? 0 : result;
     }
     const Item bytes = ToItem(*value);
     cursor->set_value(cursor, &bytes);

@@ -18,7 +18,6 @@ namespace miodb::bench {
 
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxValueBytes = int64_t{1} << 30;
 constexpr int64_t kMaxKeyBytes = 16 << 20;
@@ -32,15 +31,15 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Bool("use_existing_keys", &c->use_existing_keys, "random keys are those that the database has");
   f->Bool("readonly", &c->readonly, "implies use_existing_db; benchmarks that write are errors");
   f->Int("num", &c->num, 1, int64_t{1} << 48, "entries, and the key space of random keys");
-  f->Int("reads", &c->reads, -1, kMax, "reads per thread; negative: num");
-  f->Int("writes", &c->writes, -1, kMax, "writes per thread; negative: num");
-  f->Int("deletes", &c->deletes, -1, kMax, "deletes per thread; negative: num");
+  f->Int("reads", &c->reads, -1, kNoBound, "reads per thread; negative: num");
+  f->Int("writes", &c->writes, -1, kNoBound, "writes per thread; negative: num");
+  f->Int("deletes", &c->deletes, -1, kNoBound, "deletes per thread; negative: num");
   f->Int("threads", &c->threads, 1, 4096, "client threads; each does the full count");
   f->Int("duration", &c->duration, 0, kMaxInt, "seconds; above 0 replaces the count of random-order benchmarks");
-  f->Int("seed", &c->seed, 0, kMax, "of all random numbers; the same seed gives the same work to every engine");
+  f->Int("seed", &c->seed, 0, kNoBound, "of all random numbers; the same seed gives the same work to every engine");
   f->Int("batch_size", &c->batch_size, 1, 1 << 24, "entries per write batch, keys per read of multireadrandom");
-  f->Int("multiread_stride", &c->multiread_stride, 0, kMax, "between keys of one multireadrandom; 0: random keys");
-  f->Int("seek_nexts", &c->seek_nexts, 0, kMax, "steps after each seek of seekrandom");
+  f->Int("multiread_stride", &c->multiread_stride, 0, kNoBound, "between keys of one multireadrandom; 0: random keys");
+  f->Int("seek_nexts", &c->seek_nexts, 0, kNoBound, "steps after each seek of seekrandom");
   f->Real("pause_seconds", &c->pause_seconds, 0, 1e6, "how long a pause takes");
   f->Int("max_scan_distance", &c->max_scan_distance, 0, int64_t{1} << 48,
          "a scan of seekrandom ends so many key numbers from its start; 0: no limit");
@@ -55,9 +54,9 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Real("zipf_theta", &c->zipf_theta, 0.0001, 0.9999, "exponent of the distribution of keys in readzipfian");
   f->Real("overwrite_probability", &c->overwrite_probability, 0, 1, "filluniquerandom: share of repeated keys");
   f->Int("overwrite_window_size", &c->overwrite_window_size, 1, kMaxInt, "filluniquerandom: how far back those lie");
-  f->Int("benchmark_write_rate_limit", &c->benchmark_write_rate_limit, 0, kMax,
+  f->Int("benchmark_write_rate_limit", &c->benchmark_write_rate_limit, 0, kNoBound,
          "bytes a second of all writers together; 0: no limit");
-  f->Int("benchmark_read_rate_limit", &c->benchmark_read_rate_limit, 0, kMax,
+  f->Int("benchmark_read_rate_limit", &c->benchmark_read_rate_limit, 0, kNoBound,
          "operations a second of all readers together; 0: no limit");
   f->Bool("finish_after_writes", &c->finish_after_writes, "background writers do --writes puts, no more and no less");
   f->Bool("pinned_get", &c->pinned_get, "read without a copy where the engine can (miodb, rocksdb)");
@@ -70,7 +69,7 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Int("key_size", &c->key_size, 1, kMaxKeyBytes, "bytes of a key, without key_prefix");
   f->Int("key_prefix", &c->key_prefix, 0, kMaxKeyBytes, "that many 'a' before each key");
   f->Int("prefix_size", &c->prefix_size, 0, kMaxKeyBytes, "binary keys: bytes of the prefix");
-  f->Int("keys_per_prefix", &c->keys_per_prefix, 0, kMax, "binary keys: keys that share a prefix; 0: no prefix");
+  f->Int("keys_per_prefix", &c->keys_per_prefix, 0, kNoBound, "binary keys: keys that share a prefix; 0: no prefix");
   f->Int("value_size", &c->value_size, 0, kMaxValueBytes, "bytes of a value");
   f->Text("value_size_distribution_type", &c->value_size_distribution_type, "fixed, uniform or normal");
   f->Int("value_size_min", &c->value_size_min, 0, kMaxValueBytes, "least bytes of a value, unless fixed");
@@ -85,9 +84,9 @@ void RegisterReport(FlagSet* f, Config* c) {
   f->Bool("histogram", &c->histogram, "print the histogram of operation times");
   f->Bool("comparisons", &c->comparisons, "count and print comparator calls; slows every engine down");
   f->Bool("progress_reports", &c->progress_reports, "show progress on stderr");
-  f->Int("stats_interval", &c->stats_interval, 0, kMax, "report on stderr each that many operations");
+  f->Int("stats_interval", &c->stats_interval, 0, kNoBound, "report on stderr each that many operations");
   f->Int("stats_interval_seconds", &c->stats_interval_seconds, 0, kMaxInt, "report on stderr each that many seconds");
-  f->Int("slow_usecs", &c->slow_usecs, -1, kMax, "report slower operations; -1: 20000 or 1000000 by report_style");
+  f->Int("slow_usecs", &c->slow_usecs, -1, kNoBound, "report slower operations; -1: 20000 or 1000000 by report_style");
   f->Int("report_interval_seconds", &c->report_interval_seconds, 0, kMaxInt,
          "seconds of an interval of report_file (0: none), intervalfile and HDR logs (0: one for each benchmark)");
   f->Text("report_file", &c->report_file, "CSV of operations in each interval; empty: none");

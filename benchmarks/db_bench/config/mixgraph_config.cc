@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace miodb::bench {
 
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr double kAnyReal = 1e300;
 constexpr int64_t kMostCountedKeys = int64_t{1} << 28;
 constexpr double kLeastHotness = 1e-16;
@@ -20,7 +18,7 @@ void RegisterModel(FlagSet* f, MixgraphConfig* c) {
   f->Real("keyrange_dist_b", &c->keyrange_dist_b, -kAnyReal, kAnyReal, "a e^(bx) + c e^(dx); all 0: alike");
   f->Real("keyrange_dist_c", &c->keyrange_dist_c, -kAnyReal, kAnyReal, "");
   f->Real("keyrange_dist_d", &c->keyrange_dist_d, -kAnyReal, kAnyReal, "");
-  f->Int("keyrange_num", &c->keyrange_num, 0, kMax, "key ranges of equal size");
+  f->Int("keyrange_num", &c->keyrange_num, 0, kNoBound, "key ranges of equal size");
   f->Real("key_dist_a", &c->key_dist_a, 0, 1, "share of accesses to the x hottest keys of a range:");
   f->Real("key_dist_b", &c->key_dist_b, 0, 1, "a x^b; 0: keys are alike");
   f->Real("value_theta", &c->value.theta, -kAnyReal, kAnyReal, "bytes of a value: generalised Pareto");
@@ -30,7 +28,7 @@ void RegisterModel(FlagSet* f, MixgraphConfig* c) {
   f->Real("iter_k", &c->iter.k, -100, 100, "");
   f->Real("iter_sigma", &c->iter.sigma, 0, kAnyReal, "");
   f->Int("mix_max_value_size", &c->mix_max_value_size, 10, int64_t{1} << 30, "most bytes of a value");
-  f->Int("mix_max_scan_len", &c->mix_max_scan_len, 1, kMax, "bound of the steps of a scan");
+  f->Int("mix_max_scan_len", &c->mix_max_scan_len, 1, kNoBound, "bound of the steps of a scan");
   f->Bool("mixgraph_compat", &c->mixgraph_compat, "draw as RocksDB 7 does, with its faults");
   f->Bool("mixgraph_hotness", &c->mixgraph_hotness, "count accesses of each key, print the share of the hottest");
   f->Bool("mixgraph_strict", &c->mixgraph_strict, "cut what is too large at the bound instead of folding it back");

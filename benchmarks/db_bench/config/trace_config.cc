@@ -1,15 +1,12 @@
 #include "benchmarks/db_bench/config/trace_config.h"
 
-#include <limits>
-
 namespace miodb::bench {
 
 void RegisterTraceFlags(FlagSet* f, TraceConfig* c) {
-  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   f->Section("Traces");
   f->Text("trace_file", &c->trace_file, "where the workload is traced to; the input of replay");
-  f->Int("trace_max_file_size", &c->settings.max_file_bytes, 0, kMax, "bytes from which on nothing more is traced");
-  f->Int("trace_sampling_frequency", &c->settings.sampling_frequency, 1, kMax, "trace every n-th operation");
+  f->Int("trace_max_file_size", &c->settings.max_file_bytes, 0, kNoBound, "bytes from which on nothing more is traced");
+  f->Int("trace_sampling_frequency", &c->settings.sampling_frequency, 1, kNoBound, "trace every n-th operation");
   f->Int("trace_filter", &c->settings.filter, 0, 31,
          "sum of what is not traced: 1 gets, 2 writes, 4 seeks, 8 backward seeks, 16 multi-gets");
   f->Bool("trace_preserve_write_order", &c->settings.preserve_write_order,

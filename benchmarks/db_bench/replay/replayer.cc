@@ -28,7 +28,7 @@ constexpr int kMostWorkers = 1024;
 constexpr size_t kMostQueued = 256;
 
 // A copy of a record whose bytes are its own.
-struct Job {
+struct ReplayJob {
   TraceRecord record;
   uint64_t due_nanos = 0;
   bool keeps_iterators = false;
@@ -126,7 +126,7 @@ class WorkerThread {
 
   // Waits while the queue is full.
   void Add(const TraceRecord& record, uint64_t due_nanos, bool keeps_iterators) {
-    std::unique_ptr<Job> job;
+    std::unique_ptr<ReplayJob> job;
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [this] { return queue_.size() < kMostQueued; });
@@ -135,7 +135,7 @@ class WorkerThread {
         unused_.pop_back();
       }
     }
-    if (job == nullptr) job = std::make_unique<Job>();
+    if (job == nullptr) job = std::make_unique<ReplayJob>();
     job->CopyFrom(record);
     job->due_nanos = due_nanos;
     job->keeps_iterators = keeps_iterators;
@@ -167,7 +167,7 @@ class WorkerThread {
     for (;;) {
       changed_.wait(lock, [this] { return !queue_.empty() || closing_; });
       if (queue_.empty()) return;
-      std::unique_ptr<Job> job = std::move(queue_.front());
+      std::unique_ptr<ReplayJob> job = std::move(queue_.front());
       queue_.pop_front();
       busy_ = true;
       lock.unlock();
@@ -183,8 +183,8 @@ class WorkerThread {
   std::thread thread_;
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
-  std::deque<std::unique_ptr<Job>> queue_;
-  std::vector<std::unique_ptr<Job>> unused_;
+  std::deque<std::unique_ptr<ReplayJob>> queue_;
+  std::vector<std::unique_ptr<ReplayJob>> unused_;
   bool busy_ = false;
   bool closing_ = false;
 };

@@ -29,17 +29,6 @@ enum : int {
 enum : int { kHistorySetSize = 1, kHistoryEnter = 10, kHistorySetUnique = 20 };
 enum : unsigned char { kRefresh = 4, kError = 6 };
 
-struct LineInfo {
-  const char* buffer;
-  const char* cursor;
-  const char* last;
-};
-
-struct HistoryEvent {
-  int number;
-  const char* text;
-};
-
 constexpr int kHistoryLines = 1000;
 
 }  // namespace
@@ -47,6 +36,17 @@ constexpr int kHistoryLines = 1000;
 // The library, with one line editor. libedit calls back without saying for whom, so there is one at a time.
 class LineEditor::LibEdit {
  public:
+  struct LineInfo {
+    const char* buffer;
+    const char* cursor;
+    const char* last;
+  };
+
+  struct HistoryEvent {
+    int number;
+    const char* text;
+  };
+
   static std::unique_ptr<LibEdit> Load(Complete complete) {
     auto libedit = std::unique_ptr<LibEdit>(new LibEdit(std::move(complete)));
     return libedit->Start() ? std::move(libedit) : nullptr;
