@@ -206,22 +206,12 @@ class VisibleWalk {
     StepBack();
   }
 
-  // Goes forward over the version that the walk stands on, which the sequence does not see.
-  [[gnu::noinline]] void PassUnseen() {
-    DCHECK_GT(versions_->record().sequence(), sequence_);
+  // Goes forward over a version that is not shown; if many were passed, over all versions of its key above the
+  // sequence. sure: as in VersionSteps.
+  void Pass(uint64_t sequence, bool sure) {
     const Slice key = versions_->record().key;
-    if (steps_.Seeks(key, sequence_, true, false)) {
-      versions_->Seek(key.ToString(), sequence_);
-    } else {
-      versions_->Next();
-    }
-  }
-
-  // Goes forward over a version of a key that was shown or is deleted. passed: the key, which no move changes.
-  void PassOlder(const Slice& passed) {
-    DCHECK(order_.Equal(versions_->record().key, passed));
-    if (steps_.Seeks(passed, 0, true, true)) [[unlikely]] {
-      versions_->Seek(passed, 0);
+    if (steps_.Seeks(key, sequence, true, sure)) [[unlikely]] {
+      versions_->Seek(key.ToString(), sequence);
     } else {
       versions_->Next();
     }
@@ -237,7 +227,7 @@ class VisibleWalk {
     while (versions_->Valid()) {
       const RecordView* const record = &versions_->record();
       if (record->sequence() > sequence_) {
-        PassUnseen();
+        Pass(sequence_, false);
         continue;
       }
       if (ranges_.any() && IsHidden(*record, RangeCover::Walk::kForward)) [[unlikely]] {
@@ -245,7 +235,7 @@ class VisibleWalk {
         continue;
       }
       if (have_passed && order_.Equal(record->key, passed)) {
-        PassOlder(passed);
+        Pass(0, true);
         continue;
       }
       if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
