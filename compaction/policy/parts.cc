@@ -129,7 +129,7 @@ void EndPart(size_t runs, size_t most, MergeJob* job) {
   const std::optional<std::string>& from = job->range.from;
   for (size_t i = 0; i < runs; i++) {
     const Run& run = *job->inputs[i];
-    DCHECK(!run.tables.empty());
+    DCHECK(!from.has_value() || !run.tables.empty());
     if (from.has_value()) begin[i] = run.FindTable(run.tables[0]->order(), *from);
     heads[i] = begin[i] < run.tables.size() ? run.tables[begin[i]].get() : nullptr;
   }

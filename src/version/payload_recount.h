@@ -28,10 +28,10 @@ class PayloadRecount {
     std::unordered_map<uint64_t, Uses> tables;
     for (const Run* run : version.runs) {
       for (const TableRef& table : run->tables) {
-        const auto known = tables_.find(table->number());
-        const auto uses = known != tables_.end() ? tables.emplace(table->number(), std::move(known->second))
-                                                 : tables.emplace(table->number(), Count(*table, version.payload));
-        for (const auto& [offset, bytes] : uses.first->second) live[offset] += bytes;
+        auto known = tables_.extract(table->number());
+        const auto uses = known ? tables.insert(std::move(known)).position
+                                : tables.emplace(table->number(), Count(*table, version.payload)).first;
+        for (const auto& [offset, bytes] : uses->second) live[offset] += bytes;
       }
     }
     tables_ = std::move(tables);

@@ -369,7 +369,7 @@ TEST_F(OwnTest, ClosingWithALiveSnapshotIsDiagnosed) {
         db_->GetSnapshot();
         Close();
       },
-      "snapshots_.empty");
+      "snapshots.empty");
 }
 #endif
 
