@@ -2,13 +2,9 @@
 # our own functions behind them, so that a test can list the cache lines that calls share. Everything else comes from the
 # library. Where the compiler has no such callbacks, or another sanitizer has them, the test says so and is skipped.
 
-file(GLOB instrumented_sources CONFIGURE_DEPENDS
-     src/db/write/write_*.cc src/db/*/read_*.cc src/db/read/multi_get.cc src/db/read/pool_search.cc src/db/read/db_iter.cc
-     src/db/open/db_impl.cc src/memtable/*.cc src/log/frame_writer.cc src/nvm/persist/persist.cc src/iterator/*.cc pmtable/*.cc)
-list(TRANSFORM instrumented_sources REPLACE "^${PROJECT_SOURCE_DIR}/" "")
 add_library(miodb_scaling_tests OBJECT EXCLUDE_FROM_ALL tests/scaling/access_recorder.cc tests/scaling/conflicts_test.cc)
 target_link_libraries(miodb_scaling_tests PUBLIC miodb_test_base GTest::gtest)
-add_executable(tests.scaling.conflicts_test ${instrumented_sources})
+add_executable(tests.scaling.conflicts_test ${miodb_hot_sources})
 target_link_libraries(tests.scaling.conflicts_test PRIVATE miodb_scaling_tests miodb_test_helpers miodb_test_base
                                                            GTest::gtest_main)
 set_target_properties(tests.scaling.conflicts_test
