@@ -140,7 +140,7 @@ class VisibleWalk {
       steps_.Begin();
       while (versions_->Valid() && order_.Compare(versions_->record().key, key) >= 0) {
         if (steps_.Seeks(key, 0, false, true)) {
-          SeekBefore(key);
+          SeekBefore(key, kMaxSequence);
         } else {
           versions_->Prev();
         }
@@ -200,9 +200,9 @@ class VisibleWalk {
     }
   }
 
-  // Goes before all versions of the key. Sequence order makes the greatest sequence the first of a key.
-  void SeekBefore(const Slice& key) {
-    versions_->Seek(key, kMaxSequence);
+  // Goes before all versions of the key that are not above the sequence; kMaxSequence: before all.
+  void SeekBefore(const Slice& key, uint64_t sequence) {
+    versions_->Seek(key, sequence);
     StepBack();
   }
 
@@ -304,9 +304,9 @@ class VisibleWalk {
   [[gnu::noinline]] void PassHiddenBackward(int steps) {
     DCHECK(steps >= 0 && IsHidden(versions_->record(), RangeCover::Walk::kBackward));
     const Slice key = versions_->record().key;
-    if (steps_.Seeks(key, 0, false, false)) return SeekBefore(key.ToString());
-    if (steps < kStepsInHidden) return versions_->Prev();
     const uint64_t hidden = ranges_.NewestOf(key, RangeCover::Walk::kBackward);
+    if (steps_.Seeks(key, hidden, false, false)) return SeekBefore(key.ToString(), hidden);
+    if (steps < kStepsInHidden) return versions_->Prev();
     versions_->PrevBefore(ranges_.begin(), hidden == sequence_ ? UINT64_MAX : hidden);
   }
 
@@ -409,7 +409,7 @@ class VisibleWalk {
       if (steps_.Seeks(candidate.key, 0, false, true)) [[unlikely]] {
         if (visible) SeekNewest(&candidate);
         if (!versions_->status().ok()) return;  // another move might forget it
-        SeekBefore(candidate.key);
+        SeekBefore(candidate.key, kMaxSequence);
         if (shows()) break;
         in_key = visible = false;
       } else {

@@ -396,6 +396,9 @@ TEST_F(IteratorTest, ManyVersionsOfAKeyCostASeekInBothDirections) {
     Put("d", "newest");
     EXPECT_EQ("(a->first)(c->last)(d->newest)", Forward(db_.get()));
     EXPECT_EQ("(a->first)(c->last)(d->newest)", Backward(db_.get()));
+    Put("b", "again");
+    EXPECT_EQ("(a->first)(b->again)(c->last)(d->newest)", Forward(db_.get()));
+    EXPECT_EQ("(a->first)(b->again)(c->last)(d->newest)", Backward(db_.get()));
     EXPECT_LT(comparator.count() - began, kVersions / 2u) << settled;
     Delete("d");
     for (const Snapshot* snapshot : snapshots) db_->ReleaseSnapshot(snapshot);
