@@ -49,9 +49,9 @@ inline IndexWord FirstMatch(const PMTable& table, uint64_t leaf, uint64_t matche
 // Bytes of the word's record to prefetch; the word has the record's length.
 inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.size(), kMostPrefetchedBytes); }
 
-// Finds, of the entries from *position on, the first that is no version of the key above the sequence. These come first
-// and are mostly few: the steps begin small and grow with what was passed, then the last one is halved.
-// verify: check leaves; that of checked is.
+// Finds, of the entries from *position on, the first that is no version of the key above the sequence. Versions that
+// are too new come first and are mostly few, so the steps begin small, grow with what was passed, and are halved in the
+// end. verify: check leaves, but for the one that is named as checked.
 Status PassNewer(const PMTable& table, const Slice& key, uint64_t sequence, bool verify, uint64_t checked,
                  uint64_t* position) {
   const uint64_t first = *position;

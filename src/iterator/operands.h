@@ -34,6 +34,12 @@ class Operands {
 
   void Clear();
 
+  // As if made anew; needs no memory.
+  void Reset(uint64_t now_micros) {
+    Clear();
+    now_micros_ = now_micros;
+  }
+
   // The next older version. False: it was the base, and nothing below it counts. The first one is an operand.
   bool AddOlder(const RecordView& record);
 

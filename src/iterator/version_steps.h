@@ -13,6 +13,7 @@
 
 #include "miodb/slice.h"
 #include "src/format/record.h"
+#include "src/iterator/range_cover.h"
 #include "src/util/bytes/key_order.h"
 #include "src/util/check/check.h"
 
@@ -20,6 +21,9 @@ namespace miodb {
 
 class VersionSteps {
  public:
+  // Whose the versions are that were passed since Begin.
+  enum class Passed : uint8_t { kOfKey, kOfAnyKey };
+
   // sources: that a seek has to search.
   VersionSteps(const KeyOrder& order, size_t sources) : order_(order), most_(kStepsOfSeek * sources) {
     DCHECK_GT(sources, 0u);
@@ -31,19 +35,19 @@ class VersionSteps {
   // No version was stepped over yet.
   void Begin() { steps_ = 0; }
 
-  // One more version is to be passed. True: the walk seeks this version of the key instead. sure: the versions passed
-  // before were of this key; else the key is only noted, and sought if it is still there as many steps later.
-  bool Seeks(const Slice& key, uint64_t sequence, bool forward, bool sure) {
+  // Counts a version that is to be passed. True: the walk seeks this version of the key instead. Where those before
+  // were of any key, the key is only noted, and sought if the walk is still there as many steps later.
+  bool Seeks(const Slice& key, uint64_t sequence, RangeCover::Walk walk, Passed before) {
     DCHECK_LE(sequence, kMaxSequence);
     if (++steps_ < most_) [[likely]]
       return false;
     steps_ = 0;
     const int side = known_ ? order_.Compare(key, key_) : 0;
-    if (!known_ || (forward ? side > 0 : side < 0)) {
+    if (!known_ || (walk == RangeCover::Walk::kForward ? side > 0 : side < 0)) {
       known_ = true;
       key_.assign(key.data(), key.size());
-      sequence_ = sure ? sequence : kNoted;
-      return sure;
+      sequence_ = before == Passed::kOfKey ? sequence : kNoted;
+      return before == Passed::kOfKey;
     }
     if (side != 0 || sequence >= sequence_) return false;
     sequence_ = sequence;

@@ -1,7 +1,6 @@
 #include "tools/trace/analyzer_report.h"
 
 #include <cinttypes>
-#include <cstdarg>
 #include <set>
 
 #include "benchmarks/common/figures/format.h"

@@ -9,11 +9,7 @@
 
 namespace miodb::ycsb {
 
-namespace {
-
 using bench::Ticks;
-
-}  // namespace
 
 std::string RateSchedule::ReadFile(const std::string& path) {
   std::ifstream file(path);

@@ -47,7 +47,6 @@ class VisibleWalk {
     DCHECK(point.state != nullptr);
     CHECK_LE(point.sequence, kMaxSequence);
     std::unique_ptr<InternalIterator> versions = NewSources(*point.state);
-    Operands operands(point.now_micros);
     RangeCover ranges(order_);
     ranges.Reset(point.state->RangeSets(), point.sequence);
     versions_ = std::move(versions);  // from here on nothing throws
@@ -55,7 +54,7 @@ class VisibleWalk {
     state_ = std::move(point.state);
     sequence_ = point.sequence;
     steps_ = VersionSteps(order_, state_->sources());
-    operands_ = std::move(operands);
+    operands_.Reset(point.now_micros);
     valid_ = false;
     failure_ = Status::OK();
   }
@@ -88,13 +87,11 @@ class VisibleWalk {
     FindForward(Slice(), false);
   }
 
-  // The upper bound is exclusive: the sources are put behind all versions of keys below it. Sequence order makes the
-  // greatest sequence the first of a key, hence kMaxSequence.
+  // The upper bound is exclusive: the sources are put behind all versions of keys below it.
   void SeekToLast() {
     Jump();
     if (upper_ != nullptr) {
-      versions_->Seek(*upper_, kMaxSequence);
-      StepBack();
+      SeekBefore(*upper_, kMaxSequence);
     } else {
       versions_->SeekToLast();
     }
@@ -133,14 +130,13 @@ class VisibleWalk {
     DCHECK(valid_);
     if (standing_ != Standing::kBeforeCurrent) {
       Keep(&current_, &key_space_, nullptr);
-      const Slice key = current_.key;
       if (standing_ == Standing::kBehindOperands && !versions_->Valid() && versions_->status().ok())
         versions_->SeekToLast();
       steps_.Jump();
       steps_.Begin();
-      while (versions_->Valid() && order_.Compare(versions_->record().key, key) >= 0) {
-        if (steps_.Seeks(key, 0, false, true)) {
-          SeekBefore(key, kMaxSequence);
+      while (versions_->Valid() && order_.Compare(versions_->record().key, current_.key) >= 0) {
+        if (steps_.Seeks(current_.key, 0, Walk::kBackward, Passed::kOfKey)) {
+          SeekBefore(current_.key, kMaxSequence);
         } else {
           versions_->Prev();
         }
@@ -153,6 +149,9 @@ class VisibleWalk {
  private:
   // Where the sources stand. Behind operands: on their base, or behind all versions of the current key.
   enum class Standing : uint8_t { kOnCurrent, kBehindOperands, kBeforeCurrent };
+
+  using Walk = RangeCover::Walk;
+  using Passed = VersionSteps::Passed;
 
   // So many versions that a range hides are passed one by one before the sources seek its end.
   static constexpr int kStepsInHidden = 8;
@@ -200,17 +199,18 @@ class VisibleWalk {
     }
   }
 
-  // Goes before all versions of the key that are not above the sequence; kMaxSequence: before all.
+  // Goes before all versions of the key that are not above the sequence; kMaxSequence: before all, because the greatest
+  // sequence is the first of a key.
   void SeekBefore(const Slice& key, uint64_t sequence) {
     versions_->Seek(key, sequence);
     StepBack();
   }
 
   // Goes forward over a version that is not shown; if many were passed, over all versions of its key above the
-  // sequence. sure: as in VersionSteps.
-  void Pass(uint64_t sequence, bool sure) {
+  // sequence. before: as in VersionSteps.
+  void Pass(uint64_t sequence, Passed before) {
     const Slice key = versions_->record().key;
-    if (steps_.Seeks(key, sequence, true, sure)) [[unlikely]] {
+    if (steps_.Seeks(key, sequence, Walk::kForward, before)) [[unlikely]] {
       versions_->Seek(key.ToString(), sequence);
     } else {
       versions_->Next();
@@ -227,35 +227,32 @@ class VisibleWalk {
     while (versions_->Valid()) {
       const RecordView* const record = &versions_->record();
       if (record->sequence() > sequence_) {
-        Pass(sequence_, false);
+        Pass(sequence_, Passed::kOfAnyKey);
         continue;
       }
-      if (ranges_.any() && IsHidden(*record, RangeCover::Walk::kForward)) [[unlikely]] {
+      if (ranges_.any() && IsHidden(*record, Walk::kForward)) [[unlikely]] {
         PassHiddenForward();
         continue;
       }
       if (have_passed && order_.Equal(record->key, passed)) {
-        Pass(0, true);
+        Pass(0, Passed::kOfKey);
         continue;
       }
       if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
       if (lower_ != nullptr && order_.Compare(record->key, *lower_) < 0) return FailOutside();
       if (record->type() != kTypeValue) [[unlikely]] {
+        if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
         if (record->type() == kTypeMerge) {
           if (FoldForward()) return;
-          passed_space_ = key_space_;
-          passed = passed_space_;
-          have_passed = true;
-          steps_.Begin();
-          continue;
+          passed = passed_space_ = key_space_;
+        } else {
+          RecordView tombstone = *record;
+          Keep(&tombstone, &passed_space_, nullptr);
+          passed = tombstone.key;
+          versions_->Next();
         }
-        if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
-        RecordView tombstone = *record;
-        Keep(&tombstone, &passed_space_, nullptr);
-        passed = tombstone.key;
         have_passed = true;
         steps_.Begin();
-        versions_->Next();
         continue;
       }
       current_ = *record;
@@ -265,7 +262,7 @@ class VisibleWalk {
   }
 
   // Whether a range hides a version that the sequence sees.
-  bool IsHidden(const RecordView& record, RangeCover::Walk walk) {
+  bool IsHidden(const RecordView& record, Walk walk) {
     if (record.sequence() > sequence_ || record.sequence() == 0) return false;  // a medium may say 0
     return record.sequence() <= ranges_.NewestOf(record.key, walk);
   }
@@ -287,9 +284,9 @@ class VisibleWalk {
     for (int steps = 0; versions_->Valid(); steps++) {
       const RecordView& record = versions_->record();
       if (record.sequence() > sequence_) return;
-      const uint64_t hidden = ranges_.NewestOf(record.key, RangeCover::Walk::kForward);
+      const uint64_t hidden = ranges_.NewestOf(record.key, Walk::kForward);
       if (record.sequence() > hidden || hidden == 0) return;
-      if (steps_.Seeks(record.key, 0, true, false)) {
+      if (steps_.Seeks(record.key, 0, Walk::kForward, Passed::kOfAnyKey)) {
         versions_->Seek(record.key.ToString(), 0);
       } else if (steps < kStepsInHidden) {
         versions_->Next();
@@ -302,23 +299,27 @@ class VisibleWalk {
   // Goes back over the hidden version that the walk stands on; over all that is left of its stretch if so many lay
   // behind it.
   [[gnu::noinline]] void PassHiddenBackward(int steps) {
-    DCHECK(steps >= 0 && IsHidden(versions_->record(), RangeCover::Walk::kBackward));
+    DCHECK(steps >= 0 && IsHidden(versions_->record(), Walk::kBackward));
     const Slice key = versions_->record().key;
-    const uint64_t hidden = ranges_.NewestOf(key, RangeCover::Walk::kBackward);
-    if (steps_.Seeks(key, hidden, false, false)) return SeekBefore(key.ToString(), hidden);
+    const uint64_t hidden = ranges_.NewestOf(key, Walk::kBackward);
+    if (steps_.Seeks(key, hidden, Walk::kBackward, Passed::kOfAnyKey)) return SeekBefore(key.ToString(), hidden);
     if (steps < kStepsInHidden) return versions_->Prev();
     versions_->PrevBefore(ranges_.begin(), hidden == sequence_ ? UINT64_MAX : hidden);
+  }
+
+  // Takes the operands of the key that the sources stand on, down to their base or to what a range hides.
+  Status AddOperands(const Slice& key, Walk walk) {
+    DCHECK(versions_->Valid());
+    operands_.Clear();
+    return operands_.AddAll(order_, key, ranges_.any() ? ranges_.NewestOf(key, walk) : 0, versions_.get());
   }
 
   // Shows the value of the operands that the sources stand on, and of what lies below them. False: there is none, since
   // an operand was folded into a tombstone; key_space_ is the key that was passed.
   bool FoldForward() {
     DCHECK(versions_->record().type() == kTypeMerge);
-    const Slice key = versions_->record().key;
-    key_space_.assign(key.data(), key.size());
-    operands_.Clear();
-    const uint64_t oldest = ranges_.any() ? ranges_.NewestOf(key_space_, RangeCover::Walk::kForward) : 0;
-    if (!operands_.AddAll(order_, key_space_, oldest, versions_.get()).ok()) return true;  // the status says why
+    key_space_.assign(versions_->record().key.data(), versions_->record().key.size());
+    if (!AddOperands(key_space_, Walk::kForward).ok()) return true;  // the status says why
     if (!operands_.HasValue()) return false;
     standing_ = Standing::kBehindOperands;
     current_ = RecordView();
@@ -349,17 +350,14 @@ class VisibleWalk {
   // The newest version of the candidate's key that the sequence sees becomes the candidate.
   [[gnu::noinline]] void SeekNewest(RecordView* candidate) {
     DCHECK_LE(candidate->sequence(), sequence_);
-    const Slice key = candidate->key;
-    versions_->Seek(key, sequence_);
-    if (!versions_->Valid() || !order_.Equal(versions_->record().key, key)) return;  // only where damage is
-    if (versions_->record().sequence() > sequence_) return;                          // the same
-    *candidate = versions_->record();
+    versions_->Seek(candidate->key, sequence_);
+    const RecordView* const found = versions_->Valid() ? &versions_->record() : nullptr;
+    if (found == nullptr || !order_.Equal(found->key, candidate->key) || found->sequence() > sequence_)
+      return;  // damage
+    *candidate = *found;
     Keep(candidate, &key_space_, &value_space_);
-    if (candidate->type() != kTypeMerge) return;
-    operands_.Clear();
-    const uint64_t oldest = ranges_.any() ? ranges_.NewestOf(candidate->key, RangeCover::Walk::kBackward) : 0;
     // A failure is the status of the sources.
-    (void)operands_.AddAll(order_, candidate->key, oldest, versions_.get());
+    if (candidate->type() == kTypeMerge) AddOperands(candidate->key, Walk::kBackward).IgnoreError();
   }
 
   // Goes back to the last key with a visible version that is no tombstone, and stops before its versions. A key's
@@ -370,7 +368,7 @@ class VisibleWalk {
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
-    // Of an operand that was folded into a tombstone, and came back from a log, there is no value.
+    // An operand that was folded into a tombstone, and came back from a log, has no value.
     const auto shows = [&] {
       const bool operand = candidate.type() == kTypeMerge;
       return visible && (operand ? operands_.HasValue() : !HidesKey(candidate, operands_.now_micros()));
@@ -386,7 +384,7 @@ class VisibleWalk {
         visible = false;
         break;
       }
-      if (ranges_.any() && IsHidden(record, RangeCover::Walk::kBackward)) [[unlikely]] {
+      if (ranges_.any() && IsHidden(record, Walk::kBackward)) [[unlikely]] {
         PassHiddenBackward(hidden_steps++);
         continue;
       }
@@ -406,7 +404,7 @@ class VisibleWalk {
         Keep(&candidate, &key_space_, &value_space_);
         visible = true;
       }
-      if (steps_.Seeks(candidate.key, 0, false, true)) [[unlikely]] {
+      if (steps_.Seeks(candidate.key, 0, Walk::kBackward, Passed::kOfKey)) [[unlikely]] {
         if (visible) SeekNewest(&candidate);
         if (!versions_->status().ok()) return;  // another move might forget it
         SeekBefore(candidate.key, kMaxSequence);
