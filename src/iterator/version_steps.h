@@ -29,6 +29,9 @@ class VersionSteps {
     DCHECK_GT(sources, 0u);
   }
 
+  // A seek in all sources costs about so many steps.
+  size_t of_seek() const { return most_; }
+
   // The walk goes on somewhere else, or turns.
   void Jump() { known_ = false; }
 

@@ -31,12 +31,20 @@ Status View(const BLinkTree::Entry* entry, RecordView* record) {
 // its record: both lie where they were written, so every one of them may be a miss of the cache.
 constexpr int kLookAhead = 4;
 
+// Versions that a walk passes one by one before it tells the memtable, whose line other threads write, too.
+constexpr uint32_t kToldSteps = 64;
+
+// What a flush and the merges after it cost, in steps of a walk: by itself, and for each entry.
+constexpr uint64_t kStepsOfFlush = 64 * 1024;
+constexpr uint64_t kStepsOfFlushedEntry = 4;
+
 // Sees what is linked when it comes by, also entries that were added after it was made. Their sequences are above the
 // one of whoever reads, who passes them; so an iterator over a memtable that is being written to shows the state of
 // its own sequence.
 class MemTableIterator final : public InternalIterator {
  public:
-  MemTableIterator(const BLinkTree* tree, uint64_t newest) : tree_(tree), newest_(newest) { CHECK(tree_ != nullptr); }
+  MemTableIterator(const MemTable* memtable, uint64_t newest)
+      : memtable_(memtable), tree_(&memtable->tree()), newest_(newest) {}
 
   bool Valid() const override { return entry_ != nullptr; }
   void SeekToFirst() override { Jump(tree_->First()); }
@@ -56,12 +64,18 @@ class MemTableIterator final : public InternalIterator {
   }
   void NextFrom(const Slice& end, uint64_t sequence) override {
     DCHECK(Valid());
-    if (newest_ >= sequence) return Next();
+    if (newest_ >= sequence) {
+      NotePassed();
+      return Next();
+    }
     Jump(tree_->Seek(end, kMaxSequence));
   }
   void PrevBefore(const Slice& begin, uint64_t sequence) override {
     DCHECK(Valid());
-    if (newest_ >= sequence) return Prev();
+    if (newest_ >= sequence) {
+      NotePassed();
+      return Prev();
+    }
     const BLinkTree::Entry* const entry = tree_->Seek(begin, kMaxSequence);
     Jump(entry != nullptr ? tree_->Before(entry) : tree_->Last());
   }
@@ -72,6 +86,10 @@ class MemTableIterator final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
+  void NotePassed() {
+    if (++passed_ % kToldSteps == 0) memtable_->NotePassed(kToldSteps);
+  }
+
   void Jump(const BLinkTree::Entry* entry) {
     ahead_ = entry;
     distance_ = 0;
@@ -98,8 +116,10 @@ class MemTableIterator final : public InternalIterator {
     entry_ = nullptr;
   }
 
+  const MemTable* const memtable_;
   const BLinkTree* const tree_;
   const uint64_t newest_;
+  uint32_t passed_ = 0;
   const BLinkTree::Entry* entry_ = nullptr;
   const BLinkTree::Entry* ahead_ = nullptr;  // null: the end was seen
   int distance_ = 0;                         // entries from entry_ to ahead_, but for what came in between
@@ -259,9 +279,17 @@ void MemTable::AddSortedRange(const Slice& begin, const Slice& end, uint64_t seq
   ranges_.Add(order_, begin, end, sequence);
 }
 
+// relaxed: all of it is policy.
+void MemTable::NotePassed(uint64_t steps) const {
+  const uint64_t all = passed_steps_.fetch_add(steps, std::memory_order_relaxed) + steps;
+  if (all < kStepsOfFlush + kStepsOfFlushedEntry * count()) return;
+  Passed little = Passed::kLittle;
+  passed_.compare_exchange_strong(little, Passed::kMuch, std::memory_order_relaxed);
+}
+
 std::unique_ptr<InternalIterator> MemTable::NewIterator(uint64_t newest) const {
   if (GoesByChunks()) return sorted_->NewIterator();
-  return std::make_unique<MemTableIterator>(&tree_, newest);
+  return std::make_unique<MemTableIterator>(this, newest);
 }
 
 }  // namespace miodb

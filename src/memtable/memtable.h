@@ -146,8 +146,19 @@ class MemTable {
     if (const BloomFilter* const filter = Asked()) filter->Populate();
   }
 
-  // newest: no version that the walk meets is newer; UINT64_MAX of a memtable that may get more.
-  std::unique_ptr<InternalIterator> NewIterator(uint64_t newest = UINT64_MAX) const;
+  // Notes that a walk has passed so many hidden versions here one by one, which it need not have done were the memtable
+  // sealed.
+  void NotePassed(uint64_t steps) const;
+
+  // Whether such walks have cost as much as a flush would. True once.
+  bool IsToBeSealed() const {
+    // relaxed: a wish
+    return passed_.load(std::memory_order_relaxed) == Passed::kMuch &&
+           passed_.exchange(Passed::kTold, std::memory_order_relaxed) == Passed::kMuch;
+  }
+
+  // newest: no version that the walk meets is newer; kMaxSequence of a memtable that may get more.
+  std::unique_ptr<InternalIterator> NewIterator(uint64_t newest = kMaxSequence) const;
 
   // How many places a seek has to search.
   size_t sources() const { return GoesByChunks() ? sorted_->chunks() : 1; }
@@ -169,6 +180,8 @@ class MemTable {
   }
 
  private:
+  enum class Passed : uint8_t { kLittle, kMuch, kTold };
+
   // Whether records are found by the order of chunks. acquire: pairs with the release in BuildTree; the tree and the
   // filter are complete.
   bool GoesByChunks() const { return sorted_ != nullptr && !built_.load(std::memory_order_acquire); }
@@ -191,6 +204,8 @@ class MemTable {
   size_t later_filter_bytes_ = 0;                   // of one that is not made yet
   std::unique_ptr<SortedChunks> sorted_;            // nullptr: everything was added by Add
   std::atomic<bool> built_{false};                  // the tree has what sorted_ has
+  mutable std::atomic<uint64_t> passed_steps_{0};
+  mutable std::atomic<Passed> passed_{Passed::kLittle};
   const KeyOrder order_;
   const uint64_t secret_;
   uint64_t min_sequence_ = 0;

@@ -17,6 +17,8 @@
 
 namespace miodb {
 
+class DeadStretches;
+
 // The view of an iterator: a state, which it keeps, at a sequence.
 struct ReadPoint {
   std::shared_ptr<const ReadState> state;
@@ -33,6 +35,7 @@ struct DBIteratorContext {
   OpTimes* times = nullptr;                            // where seeks are timed; null: nowhere
   std::function<Status(ReadPoint*)> newest = nullptr;  // the point that Refresh goes to; null: there is no Refresh
   uint32_t family = kDefaultFamily;    // whose iterator it is; of another one, its bounds are in the family
+  DeadStretches* dead = nullptr;       // that iterators have found; null: none are remembered
   const std::string* place = nullptr;  // of the database, for messages. REQUIRES: there, if it may have families
 };
 

@@ -200,12 +200,15 @@ void ReadPath::UnpinState(void* state) {
   s->owner->Unref(s);
 }
 
-// An iterator keeps its state by a counted reference, since it may live longer than the call and move to another
-// thread; the pin of the calling thread only bridges the time until then.
+// Nobody passes what is hidden in a memtable that gives way to an empty one, so the next iterator after many steps asks
+// for that. An iterator keeps its state by a counted reference, since it may live longer than the call and move to
+// another thread; the pin of the calling thread only bridges the time until then.
 ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
   ReadStates::Pin pin(&sources_->states);
   ReadStates::Ref(pin.get());
   std::shared_ptr<const ReadState> state(pin.get(), [](ReadState* s) { UnpinState(s); });
+  if (state->memtable->IsToBeSealed() && sources_->ask_seal != nullptr) [[unlikely]]
+    sources_->ask_seal(state->memtable.get());
   return {std::move(state), ReadSequence(options), db_.WallMicros()};  // after the pin, as in a get
 }
 
@@ -220,7 +223,7 @@ Iterator* ReadPath::MakeIterator(const ReadOptions& options, uint32_t family) {
   const auto make = [&](const ReadOptions& bounded) {
     return NewDBIterator(
         {order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer, db_.statistics.times.get(),
-         [this](ReadPoint* point) { return NewestPoint(point); }, family, &db_.name},
+         [this](ReadPoint* point) { return NewestPoint(point); }, family, &dead_, &db_.name},
         NewReadPoint(options), bounded);
   };
   return family == kDefaultFamily ? make(options) : NewFamilyIterator(family, options, make);

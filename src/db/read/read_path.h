@@ -12,6 +12,7 @@
 #include "miodb/db.h"
 #include "src/db/context/db_context.h"
 #include "src/db/read/db_iter.h"
+#include "src/db/read/dead_stretches.h"
 #include "src/db/state/read_sources.h"
 #include "src/iterator/lookup_key.h"
 #include "src/util/check/check.h"
@@ -24,7 +25,7 @@ class ReadPath {
  public:
   // The sources outlive this.
   ReadPath(DbContext& db, ReadSources* sources)
-      : db_(db), order_(db.order), sources_(sources), helpers_(db.options.multi_get_threads) {
+      : db_(db), order_(db.order), sources_(sources), dead_(db.order), helpers_(db.options.multi_get_threads) {
     CHECK(sources != nullptr);
   }
   ReadPath(const ReadPath&) = delete;
@@ -98,6 +99,7 @@ class ReadPath {
   DbContext& db_;
   const KeyOrder order_;
   ReadSources* const sources_;
+  DeadStretches dead_;     // that iterators have found
   HelperThreads helpers_;  // for MultiGet
   ReadRings read_rings_;   // the same
 };

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "src/db/read/db_iter.h"
+#include "src/db/read/dead_streak.h"
 #include "src/format/expiry.h"
 #include "src/iterator/default_family_iterator.h"
 #include "src/iterator/operands.h"
@@ -37,6 +38,7 @@ class VisibleWalk {
         upper_(options.iterate_upper_bound),
         steps_(order_, 1),
         ranges_(order_),
+        dead_(order_, context.dead),
         operands_(point.now_micros) {
     Reset(std::move(point));
   }
@@ -54,6 +56,7 @@ class VisibleWalk {
     state_ = std::move(point.state);
     sequence_ = point.sequence;
     steps_ = VersionSteps(order_, state_->sources());
+    dead_.Reset(sequence_, point.now_micros, steps_.of_seek());
     operands_.Reset(point.now_micros);
     valid_ = false;
     failure_ = Status::OK();
@@ -107,19 +110,15 @@ class VisibleWalk {
   }
 
   // The key is kept before the sources move, because FindForward has to pass its older versions. Coming from the other
-  // direction, the sources stand before the current key or at no record at all; after operands they have moved already.
+  // direction, the sources stand somewhere before the current key; after operands they have moved already.
   void Next() {
     DCHECK(valid_);
     Keep(&current_, &key_space_, nullptr);
     if (standing_ == Standing::kOnCurrent) [[likely]] {
       versions_->Next();
     } else if (standing_ == Standing::kBeforeCurrent) {
-      steps_.Jump();
-      if (versions_->Valid()) {
-        versions_->Next();
-      } else if (versions_->status().ok()) {
-        versions_->SeekToFirst();
-      }
+      Jump();
+      versions_->Seek(current_.key, 0);
     }
     FindForward(current_.key, true);
   }
@@ -174,6 +173,7 @@ class VisibleWalk {
   void Jump() {
     ranges_.Jump();
     steps_.Jump();
+    dead_.Jump();
   }
 
   // Moves what goes with the next move of versions_ into these strings. value_space null: the value is not needed.
@@ -219,11 +219,16 @@ class VisibleWalk {
 
   // Goes on to the first visible version of a key that is neither hidden nor deleted. passed: if have_passed, a key
   // that the walk has passed already.
-  void FindForward(Slice passed, bool have_passed) {
+  void FindForward(const Slice& passed, bool have_passed) {
     standing_ = Standing::kOnCurrent;
     valid_ = false;
     steps_.Begin();
-    // The walk costs a step for every tombstone that it passes, however many lie before the next key.
+    PassForward(passed, have_passed);
+    dead_.End(Walk::kForward, *versions_);
+  }
+
+  void PassForward(Slice passed, bool have_passed) {
+    DCHECK(!valid_);
     while (versions_->Valid()) {
       const RecordView* const record = &versions_->record();
       if (record->sequence() > sequence_) {
@@ -232,6 +237,10 @@ class VisibleWalk {
       }
       if (ranges_.any() && IsHidden(*record, Walk::kForward)) [[unlikely]] {
         PassHiddenForward();
+        continue;
+      }
+      if (dead_.Hides(*record, Walk::kForward)) [[unlikely]] {
+        dead_.Leave(Walk::kForward, versions_.get());
         continue;
       }
       if (have_passed && order_.Equal(record->key, passed)) {
@@ -244,11 +253,13 @@ class VisibleWalk {
         if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
         if (record->type() == kTypeMerge) {
           if (FoldForward()) return;
+          dead_.Begin();
           passed = passed_space_ = key_space_;
         } else {
           RecordView tombstone = *record;
           Keep(&tombstone, &passed_space_, nullptr);
           passed = tombstone.key;
+          dead_.Pass(tombstone);
           versions_->Next();
         }
         have_passed = true;
@@ -311,7 +322,8 @@ class VisibleWalk {
   Status AddOperands(const Slice& key, Walk walk) {
     DCHECK(versions_->Valid());
     operands_.Clear();
-    return operands_.AddAll(order_, key, ranges_.any() ? ranges_.NewestOf(key, walk) : 0, versions_.get());
+    const uint64_t range = ranges_.any() ? ranges_.NewestOf(key, walk) : 0;
+    return operands_.AddAll(order_, key, std::max(range, dead_.HiddenUpTo(key, walk) + 1), versions_.get());
   }
 
   // Shows the value of the operands that the sources stand on, and of what lies below them. False: there is none, since
@@ -365,6 +377,17 @@ class VisibleWalk {
   void FindBackward() {
     standing_ = Standing::kBeforeCurrent;
     valid_ = false;
+    PassBackward();
+    dead_.End(Walk::kBackward, *versions_);
+  }
+
+  // Operands without a value hide nothing that a newer one is merged with.
+  void PassDead(const RecordView& candidate, bool visible) {
+    visible&& candidate.type() == kTypeMerge ? dead_.Begin() : dead_.Pass(candidate);
+  }
+
+  void PassBackward() {
+    DCHECK(!valid_);
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
@@ -378,6 +401,7 @@ class VisibleWalk {
       const RecordView& record = versions_->record();
       if (in_key && !order_.Equal(record.key, candidate.key)) {
         if (shows()) break;
+        PassDead(candidate, visible);
         in_key = visible = false;
       }
       if (!in_key && lower_ != nullptr && order_.Compare(record.key, *lower_) < 0) {
@@ -386,6 +410,10 @@ class VisibleWalk {
       }
       if (ranges_.any() && IsHidden(record, Walk::kBackward)) [[unlikely]] {
         PassHiddenBackward(hidden_steps++);
+        continue;
+      }
+      if (dead_.Hides(record, Walk::kBackward)) [[unlikely]] {
+        dead_.Leave(Walk::kBackward, versions_.get());
         continue;
       }
       hidden_steps = 0;
@@ -409,6 +437,7 @@ class VisibleWalk {
         if (!versions_->status().ok()) return;  // another move might forget it
         SeekBefore(candidate.key, kMaxSequence);
         if (shows()) break;
+        PassDead(candidate, visible);
         in_key = visible = false;
       } else {
         versions_->Prev();
@@ -433,6 +462,7 @@ class VisibleWalk {
   uint64_t sequence_ = 0;
   VersionSteps steps_;
   RangeCover ranges_;
+  DeadStreak dead_;
   bool valid_ = false;
   Standing standing_ = Standing::kOnCurrent;
   Operands operands_;

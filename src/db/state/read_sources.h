@@ -25,6 +25,10 @@ struct ReadSources {
   std::function<Status()> before_read;
   Status BeforeRead() const { return before_read == nullptr ? Status::OK() : before_read(); }
 
+  // Called when walks over hidden versions of the memtable have cost as much as its flush would. null: nothing is
+  // sealed here.
+  std::function<void(const MemTable*)> ask_seal;
+
   // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
   // readers. On a line of its own, because each put writes it, and a get that need not look at it reads what is above.
   alignas(64) std::atomic<uint64_t> last_sequence{0};

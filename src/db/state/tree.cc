@@ -92,6 +92,15 @@ void Tree::Seal() {
   spare_ = nullptr;
   immutables.push_front(memtable);
   memtable = std::move(fresh);
+  seal_asked_.store(false, std::memory_order_relaxed);
+}
+
+// By the thread of a read, once for each memtable: the only read that takes the mutex.
+void Tree::AskSeal(const MemTable* asked) {
+  DbLock lock(control_);
+  if (asked != memtable.get()) return;
+  seal_asked_.store(true, std::memory_order_relaxed);
+  control_->Wake(BackgroundStep::kFlush);
 }
 
 // The run of the flushed memtable is in the version already. Until Publish readers still get the state that has the

@@ -13,6 +13,7 @@
 #ifndef MIODB_SRC_DB_STATE_TREE_H_
 #define MIODB_SRC_DB_STATE_TREE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -28,7 +29,10 @@ namespace miodb {
 
 class Tree : public ReadSources {
  public:
-  Tree(const DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }
+  Tree(const DbContext& db, Control* control) : db_(db), control_(control) {
+    CHECK(control != nullptr);
+    ask_seal = [this](const MemTable* asked) { AskSeal(asked); };
+  }
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 
@@ -53,6 +57,10 @@ class Tree : public ReadSources {
   // The memtable becomes the newest immutable one, and another takes its place. Readers are to be told by Publish.
   // REQUIRES: it is not empty.
   void Seal() REQUIRES(db_mutex);
+
+  // Reads ask for this memtable to be sealed.
+  void AskSeal(const MemTable* asked) EXCLUDES(db_mutex);
+  bool seal_asked() const { return seal_asked_.load(std::memory_order_relaxed); }  // relaxed: a wish
 
   // Lets go of the oldest immutable memtable, which has been flushed.
   void DropFlushed(const MemTableRef& memtable) REQUIRES(db_mutex);
@@ -102,6 +110,7 @@ class Tree : public ReadSources {
   Control* const control_;
   MemTableRef spare_ GUARDED_BY(db_mutex);      // the next memtable; null while it is being prepared
   bool applying_ GUARDED_BY(db_mutex) = false;  // an edit is under way
+  std::atomic<bool> seal_asked_{false};         // set under the mutex
 };
 
 }  // namespace miodb

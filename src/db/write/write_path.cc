@@ -393,7 +393,8 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
     if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);
   }
-  const bool large = (file_log_ != nullptr && logs_->TooLarge()) || writable_->ranges().has_had_its_share();
+  const bool large =
+      (file_log_ != nullptr && logs_->TooLarge()) || writable_->ranges().has_had_its_share() || tree_->seal_asked();
   if ((seal || large) && s.ok()) {
     DbLock lock(control_);
     s = control_->error();
@@ -410,7 +411,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
 // By the work that flushes, which a leader may wait for: so it does not wait for one. A leader that is there sees to it
 // when its chunk is full.
 bool WritePath::SealIfAsked() {
-  if (!db_.memory.asked()) return false;
+  if (!db_.memory.asked() && !tree_->seal_asked()) return false;
   bool sealed = false;
   const WriteCondition seal = [&] {
     DbLock lock(control_);
