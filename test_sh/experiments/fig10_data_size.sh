@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Data sets of 40 to 200 GB times the scale, of 4 KiB values: random writes, random reads right after them, and bytes
-# written for each byte of the user. (Figures 10 and 11)
+# Data sets of 40 to 200 GB: random writes, random reads right after them, and write amplification. Sizes are times the
+# scale, values have 4 KiB. (Figures 10 and 11)
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Memtables of 64, 128, 256 and 512 MiB times the scale (1, 2, 4 and 8 MiB at least), 80 GB times the scale of 4 KiB values,
-# so that a memtable is the same share of the data as in the paper. (Figure 12)
+# Memtables of 64 to 512 MiB: random writes, reads, time in flushes, write amplification. Sizes are 64, 128, 256
+# and 512 MiB times the scale (1, 2, 4 and 8 MiB at least), 80 GB times the scale of 4 KiB values, so that a memtable is the
+# same share of the data as in the paper. (Figure 12)
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Throughput by value size: random and sequential writes and reads of values of 1, 4, 16 and 64 KiB, 80 GB times the scale
-# of each. Reads follow right after the writes, while compactions may still run, and load every cache line of the values,
-# since scans hand out pointers in all engines. (Figure 6)
+# Values of 1, 4, 16 and 64 KiB: MB/s of random and sequential writes and reads. Each size writes 80 GB times the scale.
+# Reads follow right after the writes, while compactions may still run, and load every cache line of the values, since
+# scans hand out pointers in all engines. (Figure 6)
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh

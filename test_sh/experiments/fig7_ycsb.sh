@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# YCSB: load, A, B, C, F, D, then load and E on a fresh database, 80 GB times the scale of 1 KiB records. The same as
-# test_sh/ycsb.sh with these sizes. (Figure 7)
+# YCSB's load and workloads A to F: operations a second, 99.9th percentiles. Load, A, B, C, F, D, then load and E on a fresh
+# database, 80 GB times the scale of 1 KiB records: the same as test_sh/ycsb.sh with these sizes. (Figure 7)
 #
 #   --threads LIST   numbers of client threads. Default: 1
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Latency over time: YCSB A on 80 GB times the scale of 1 KiB records for a number of seconds, figures of every second, and
-# the percentiles of the whole run. (Figure 8, Table 2)
+# YCSB A over time: 99.9th percentile and throughput of every second, percentiles of the whole run. Records have 1 KiB, 80 GB
+# times the scale of them are loaded. (Figure 8, Table 2)
 #
 #   --seconds N   how long A runs. Default: 20
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The number of levels: random writes, then random reads during and after compactions, of 80 GB times the scale of values
-# of 4 KiB. MioDB only unless --engines says otherwise: LevelDB's number of levels is fixed. (Figure 9)
+# Numbers of levels, 2 to 8: random writes, then random reads during and after compactions. Values have 4 KiB, 80 GB times
+# the scale of them are written. MioDB only unless --engines says otherwise: LevelDB's number of levels is fixed. (Figure 9)
 #
 #   --levels LIST      Default: 2,3,4,5,6,7,8
 #   --value_size N     bytes. Default: 4096

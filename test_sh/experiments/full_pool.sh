@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# How smoothly writes go on in a pool that is nearly full: 20 GB times the scale of 1 KiB values, overwritten in random order
-# for some seconds in pools of 1.5, 2, 3 and 5 times that, with the log in the pool, without it and in files: the longest
-# put and the tail, the throughput of each second, and what writers waited for. Beside the overwrites is what the arithmetic
-# of collection allows (collection.py): as many bytes a second as in the largest pool, with as many more copies as have to be.
+# Pools that are nearly full: the longest overwrite, the tail, and what writers waited for. 20 GB times the scale of 1 KiB values
+# are overwritten in random order for some seconds in pools of 1.5, 2, 3 and 5 times that, with the log in the pool, without
+# it and in files; the throughput of each second is shown, too. Beside the overwrites is what the arithmetic of collection
+# allows (collection.py): as many bytes a second as in the largest pool, with as many more copies as have to be.
 #
 #   --seconds N      of overwriting. Default: 20
 #   --ratios LIST    pools in percent of what keys and values take. Default: 150,200,300,500

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Key and value sizes: keys of 16, 32 and 64 B with values of 100, 200 and 400 B, 10 million times the scale, written and
-# read sequentially and at random. Megabytes per second grow with the record, so operations per second, total time and
-# how often was flushed and compacted stand beside them; a table compares each with the smallest record. MioDB only
-# unless --engines says otherwise. (The key-value study of RocksDB Festival)
+# Keys of 16 to 64 B with values of 100 to 400 B: sequential and random writes and reads. 10 million times the scale are written
+# and read, with keys of 16, 32 and 64 B and values of 100, 200 and 400 B. Megabytes per second grow with the record, so
+# operations per second, total time and how often was flushed and compacted stand beside them; a table compares each with
+# the smallest record. MioDB only unless --engines says otherwise. (The key-value study of RocksDB Festival)
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Log blocks: a log in files with blocks of 8, 16 and 32 KiB, with and without padding so that no record is split, for keys
-# of 16, 128, 512 and 1024 B and values of 16 B to 8 KiB. Six threads, 10 million random writes times the scale for each
-# pair of sizes, but not more than 5 GB times the scale. Shown are operations per second and the zeros that padding wrote;
-# data.csv has the tail. Tables have the seconds with padding minus those without, over the size of the value and over that
-# of the record, which is key and value. Records of S bytes, headers included, leave BLOCK mod S of each block empty if
-# write groups are of one record; groups of several make records longer. (The WAL study of RocksDB Festival)
+# Log blocks of 8, 16 and 32 KiB, padded or not: random writes, and the zeros that padding wrote. Padding keeps records from
+# being split; keys have 16, 128, 512 and 1024 B, values 16 B to 8 KiB. Six threads make 10 million random writes times the
+# scale for each pair of sizes, but not more than 5 GB times the scale. Shown are operations per second and the zeros that
+# padding wrote; data.csv has the tail. Tables have the seconds with padding minus those without, over the size of the value
+# and over that of the record, which is key and value. Records of S bytes, headers included, leave BLOCK mod S of each block
+# empty if write groups are of one record; groups of several make records longer. (The WAL study of RocksDB Festival)
 #
 # LevelDB and RocksDB have blocks of 32 KiB, fixed when they are compiled, and do not pad: they run that case only.
 #

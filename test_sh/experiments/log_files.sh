@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What the settings of log files cost: random writes of 1 KiB values, 5 GB times the scale, with the log in files, and with
-# it written to the device in ranges of 512 KiB, archived by age and by size, limited in size to an eighth of the data
-# (which makes memtables be flushed early), in a folder of its own, and synced at every write (a tenth of the writes).
+# Settings of log files, and what each costs: random writes, tail, flushes, space. 5 GB times the scale of 1 KiB values are
+# written with the log in files, and with it written to the device in ranges of 512 KiB, archived by age and by size,
+# limited in size to an eighth of the data (which makes memtables be flushed early), in a folder of its own, and synced at
+# every write (a tenth of the writes).
 # MioDB with log_mode file, and RocksDB, whose settings these are.
 
 set -euo pipefail

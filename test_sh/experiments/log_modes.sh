@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What durability costs: random writes of 100 B and 1 KiB values, 5 GB times the scale, with the log as it is by default,
-# in files (MioDB; the others' always is), without it, and with every write synced (a tenth of the writes). LevelDB
-# always logs. What lies on tmpfs is not made durable by a sync: --db names a folder on a disk.
+# Modes of the log, and what durability costs: random writes and their tail. 5 GB times the scale of 100 B and 1 KiB values are
+# written with the log as it is by default, in files (MioDB; the others' always is), without it, and with every write synced
+# (a tenth of the writes). LevelDB always logs. A sync makes nothing durable on tmpfs: --db names a folder on a disk.
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the log costs: random writes by two threads, with and without the log, of keys of 16, 128, 512 and 1024 B and values
-# of 100 B, 5 GB times the scale; of MioDB also with the log in files, where RocksDB always has it. MioDB and RocksDB:
+# The time with the log over that without, by the size of keys: random writes by two threads. Keys have 16, 128, 512 and 1024 B,
+# values 100 B, 5 GB times the scale; MioDB also runs with the log in files, where RocksDB always has it. MioDB and RocksDB:
 # LevelDB cannot do without its log. Shown over the size of the key and over that of the record, which is key and
 # value; the table of the cost has the time with the log over that without.
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Placement on NUMA nodes: random writes and reads of 1 KiB values, 5 GB times the scale, with memtables and background
-# threads on each node that has CPUs, and the pool on each node that has memory, beside placement left to the system.
-# MioDB only. On a machine with one node that is one case, which shows what binding costs.
+# Placement of memtables and pool on NUMA nodes: random writes and reads. 5 GB times the scale of 1 KiB values, with memtables
+# and background threads on each node that has CPUs, and the pool on each node that has memory, beside placement left to
+# the system. MioDB only. On a machine with one node that is one case, which shows what binding costs.
 #
 # The client runs where the system puts it: numactl --cpunodebind=N before this script places it as well.
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# How long it takes to open a database, by its size: 10 to 80 GB times the scale of 1 KiB values. After closing it in order
-# and settled, the time is that of closing and opening together, the mean of as many times as there are ten thousands of
-# keys. After the death of the process behind the last write, it is that of the first opening, with whatever the engine
-# has to recover.
+# Databases of 10 to 80 GB: the time to open after a close, and after the process was killed. Sizes are times the scale, of 1 KiB
+# values. After closing in order and settled, the time is that of closing and opening together, the mean of as many times as
+# there are ten thousands of keys. After the death of the process behind the last write, it is that of the first opening,
+# with whatever the engine has to recover.
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh

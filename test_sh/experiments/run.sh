@@ -3,7 +3,7 @@
 #
 #   test_sh/experiments/run.sh NAME... [option...]
 #   test_sh/experiments/run.sh all [option...]
-#   test_sh/experiments/run.sh --list
+#   test_sh/experiments/run.sh --list     their names, each with a sentence
 #
 # NAME is that of a script in this folder without its ending. Options are those that all experiments have:
 # test_sh/experiments/NAME.sh --help lists them. An experiment with a default of its own for --engines (such as one that
@@ -19,6 +19,9 @@ all_names=(fig6_value_sizes table1_costs fig7_ycsb fig8_latency fig9_levels fig1
   write_amplification space_over_time space_dial full_pool threads reopen_time log_modes log_files log_blocks log_overhead kv_sizes
   workload_models placement ssd_tier)
 
+# sentence_of NAME: the first sentence of the script.
+sentence_of() { sed -n '2,/^#*$/s/^# //p' "$folder/$1.sh" | paste -sd ' ' | sed 's/\. .*/./'; }
+
 names=()
 options=()
 engines=
@@ -27,7 +30,7 @@ runs_all=false
 while (($# > 0)); do
   case $1 in
     --list)
-      printf '%s\n' "${all_names[@]}"
+      for name in "${all_names[@]}"; do printf '%-19s  %s\n' "$name" "$(sentence_of "$name")"; done
       exit 0
       ;;
     --help | -h)

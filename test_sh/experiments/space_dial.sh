@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What MioDB writes for space: 80 GB times the scale in random order, then overwritten once in random order, by the percentage of
-# live bytes at which garbage collection starts (space_amplification_percent), for values of 100 B, 1 KiB and 4 KiB.
+# Space against bytes written, by the percentage at which garbage collection starts. 80 GB times the scale are written in random
+# order, then overwritten once in random order; the percentage is that of live bytes (space_amplification_percent), values
+# have 100 B, 1 KiB and 4 KiB.
 #
 #   --percents LIST   those percentages. Default: 110,125,150,200,300
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a database takes on its file system while 20 GB times the scale of 1 KiB values are written in random order and then
-# overwritten three times in random order, all engines at the same rate, measured five times a second; and when it is
-# closed after settling.
+# Space on the file system during writes and overwrites at one rate, and after settling. 20 GB times the scale of 1 KiB values
+# are written in random order and then overwritten three times in random order, all engines at the same rate; the space is
+# measured five times a second, and when the database is closed.
 #
 #   --seconds N   how long the writing takes, if the engine is fast enough. Default: 20
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A store eight times its persistent memory: 8 GiB of 1 KiB values on an SSD, MioDB with a pool of 1 GiB in front of it.
-# Random writes and waiting for what they leave to do, then reads: uniform, Zipfian (after two rounds that warm the caches
-# up), sequential, and seeks with 50 steps; at last everything in key order (readtocache).
+# Stores of eight times their persistent memory, on an SSD: writes, reads, bytes written to the SSD. 8 GiB of 1 KiB values lie on
+# an SSD, MioDB has a pool of 1 GiB in front of it. Random writes and waiting for what they leave to do, then reads: uniform,
+# Zipfian (after two rounds that warm the caches up), sequential, and seeks with 50 steps; at last everything in key order
+# (readtocache).
 # All engines have the same memtables (a 16th of the pool) and block caches (a quarter), and no compression.
 #
 # So that reads reach the SSD, MioDB and RocksDB use direct I/O. LevelDB has none: it runs in a memory cgroup of

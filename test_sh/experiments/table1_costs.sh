@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Where the time and the bytes of random writes go: 80 GB times the scale of 4 KiB values. How long writers waited, how
-# long flushes took, and bytes written for each byte of the user, log included. LevelDB does not tell how long its
-# writers waited, and the peers not how long they flushed. (Table 1)
+# Random writes: their time, that of waits and flushes, and write amplification. 80 GB times the scale of 4 KiB values
+# are written; bytes of the log count. LevelDB does not tell how long its writers waited, and the peers not how long
+# they flushed. (Table 1)
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh

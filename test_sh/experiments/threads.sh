@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Client threads: random writes, random reads, and random reads beside one writer, 20 GB times the scale of 1 KiB values in
-# all, whatever the number of threads.
+# Client threads: random writes, random reads, and random reads beside a writer. 20 GB times the scale of 1 KiB values in all,
+# whatever the number of threads.
 #
 #   --threads LIST   Default: 1, 2, 4, ... up to twice the CPUs of this machine
 

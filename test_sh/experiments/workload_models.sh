@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What the model of a workload does to its figures: the four mixes of the study that mixgraph comes from (keys all alike;
-# hot keys anywhere; hot ranges; hot ranges with hot keys in them) and YCSB, whose hot keys lie anywhere. 50 million
+# Models of a workload, from uniform to hot ranges with hot keys: throughput, tail, reads of the medium. Models are the four mixes
+# of the study that mixgraph comes from (keys all alike; hot keys anywhere; hot ranges; hot ranges with hot keys in them) and
+# YCSB, whose hot keys lie anywhere. 50 million
 # records times the scale with keys of 48 and values of 43 bytes are loaded, then as many queries made: 83 % gets, 14 %
 # puts, 3 % scans; of YCSB half reads and half updates. (Figure 14 of the study, FAST'20)
 #

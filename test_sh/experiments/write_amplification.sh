@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bytes written for each byte of the user, log and keys included, by value size: 20 GB times the scale written in random
-# order, then all overwritten in random order, then settled. For MioDB also what the bytes were written for.
+# Write amplification, by the size of values from 100 B to 4 KiB. Log and keys count: 20 GB times the scale are written
+# in random order, then all overwritten in random order, then settled. For MioDB also what the bytes were written for.
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh

@@ -265,7 +265,8 @@ expect "what was drawn is counted where reads are" test "$(grep -c -- '--perf_le
 
 # The list has every script that is an experiment, and "all" leaves out what cannot be run here.
 run "$folder/run.sh" --list
-expect "all experiments are listed" diff <(sort "$scratch/out") <(grep -lE '^run_all$' "$folder"/*.sh | sed 's|.*/||; s|\.sh$||' | sort)
+expect "each has a sentence" test -z "$(grep -vE '^[a-z0-9_]+ +[A-Z][^ ]* .{20,}\.$' "$scratch/out")"
+expect "all experiments are listed" diff <(sed 's/ .*//' "$scratch/out" | sort) <(grep -lE '^run_all$' "$folder"/*.sh | sed 's|.*/||; s|\.sh$||' | sort)
 if [[ $(stat -f -c %T "$scratch") == tmpfs ]]; then
   run "$folder/run.sh" all "${common[@]}" --bin "$scratch/both" --engines miodb --check
   expect_status 0
