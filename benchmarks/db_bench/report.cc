@@ -45,6 +45,9 @@ std::string BuildText(const Engine& engine) {
   return is_software ? text + "WARNING: " + path + " computes checksums in software\n" : text;
 }
 
+// MioDB compresses table files alone: in its pool values lie as they are.
+bool StoresAsPut(const Config& config) { return config.Compression() == "none" || config.engine == "miodb"; }
+
 std::string Warnings(const Config& config) {
   std::string text;
 #if !defined(__OPTIMIZE__)
@@ -53,7 +56,7 @@ std::string Warnings(const Config& config) {
 #if !defined(NDEBUG)
   text += "WARNING: assertions are on, timings mean little\n";
 #endif
-  if (config.Compression() == "none" || config.engine == "miodb") text += "WARNING: values are stored uncompressed\n";
+  if (StoresAsPut(config)) text += "WARNING: values are stored uncompressed\n";
   return text;
 }
 
@@ -78,9 +81,11 @@ std::string WorkloadHeader(const Config& config, const Engine& engine) {
   const ValueSizes value_sizes(config);
   const double value_bytes = value_sizes.mean();
   const double entries = static_cast<double>(config.num);
+  const bool compresses = !StoresAsPut(config);
   std::string text = Format("Keys:       %" PRId64 " bytes each\n", config.KeyBytes());
-  text += Format("Values:     %s (%.0f bytes after compression)\n", value_sizes.ToString().c_str(),
-                 value_bytes * config.compression_ratio);
+  text += "Values:     " + value_sizes.ToString();
+  if (compresses) text += Format(" (%.0f bytes after compression)", value_bytes * config.compression_ratio);
+  text += "\n";
   text += Format("Entries:    %" PRId64 "\n", config.num);
   if (!config.LeveldbStyle()) {
     const bool prefixed = config.keys_per_prefix > 0;
@@ -88,8 +93,10 @@ std::string WorkloadHeader(const Config& config, const Engine& engine) {
     text += Format("Keys per prefix:    %" PRId64 "\n", config.keys_per_prefix);
   }
   text += Format("RawSize:    %.1f MB (estimated)\n", (key_bytes + value_bytes) * entries / kMegabyte);
-  text += Format("FileSize:   %.1f MB (estimated)\n",
-                 (key_bytes + value_bytes * config.compression_ratio) * entries / kMegabyte);
+  if (compresses) {
+    text += Format("FileSize:   %.1f MB (estimated)\n",
+                   (key_bytes + value_bytes * config.compression_ratio) * entries / kMegabyte);
+  }
   if (!config.LeveldbStyle()) {
     const int64_t write_rate = config.mixgraph.sine_write_rate ? static_cast<int64_t>(config.mixgraph.SineRate(0))
                                                                : config.benchmark_write_rate_limit;

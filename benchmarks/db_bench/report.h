@@ -19,7 +19,8 @@ struct Totals;
 // For stderr: program and version, date, CPU.
 std::string EnvironmentHeader(const Engine& engine);
 
-// For stdout: sizes of keys, values and data, warnings about this build, a line of dashes.
+// For stdout: sizes of keys, values and data, warnings about this build, a line of dashes. Sizes after compression
+// stand there if the engine compresses values.
 std::string WorkloadHeader(const Config& config, const Engine& engine);
 
 // For stdout, above that: how the library of a peer was built, and what it answers to the questions of questions.h.

@@ -85,18 +85,33 @@ TEST(ReportTest, TheHeaderEstimatesSizes) {
   Config config = LevelDbStyle();
   config.num = 20000000;
   config.value_size = 4096;
-  config.compression_ratio = 1;
+  config.engine = "rocksdb";
+  config.compression = true;
   const std::string header = WorkloadHeader(config, NamedEngine());
   EXPECT_EQ(header.rfind("Keys:       16 bytes each\n"
-                         "Values:     4096 bytes each (4096 bytes after compression)\n"
+                         "Values:     4096 bytes each (2048 bytes after compression)\n"
                          "Entries:    20000000\n"
                          "RawSize:    78430.2 MB (estimated)\n"
-                         "FileSize:   78430.2 MB (estimated)\n",
+                         "FileSize:   39367.7 MB (estimated)\n",
                          0),
             0u)
       << header;
   EXPECT_EQ(header.substr(header.size() - 50), "\n" + std::string(48, '-') + "\n");
   EXPECT_EQ(EnvironmentHeader(NamedEngine()).rfind("TestDB:     version 3.2\nDate:       ", 0), 0u);
+}
+
+TEST(ReportTest, TheHeaderHasNoCompressedSizesWhereValuesAreStoredAsPut) {
+  Config not_compressed = LevelDbStyle();
+  not_compressed.engine = "rocksdb";
+  Config table_files_alone = LevelDbStyle();
+  table_files_alone.compression = true;
+  for (const Config& config : {not_compressed, table_files_alone}) {
+    const std::string header = WorkloadHeader(config, NamedEngine());
+    EXPECT_NE(header.find("\nValues:     100 bytes each\nEntries:    1000000\nRawSize:    110.6 MB (estimated)\n"),
+              std::string::npos)
+        << header;
+    for (const char* words : {"after compression", "FileSize"}) EXPECT_EQ(header.find(words), std::string::npos);
+  }
 }
 
 TEST(ReportTest, RocksDbsHeaderNamesTheEngineAndTheSeed) {
