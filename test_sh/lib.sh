@@ -31,7 +31,11 @@ take_option() {
   value=${2#*=}
   option_words=1
   if [[ $2 == --help || $2 == -h ]]; then help_or_die "$2"; fi
-  if [[ $2 == *=* || $bare == *" $2 "* ]]; then return; fi
+  if [[ $bare == *" $option "* ]]; then
+    [[ $2 == "$option" ]] || die "$option takes no value; see --help"
+    return
+  fi
+  if [[ $2 == *=* ]]; then return; fi
   (($# > 2)) || die "$2 is unknown or needs a value; see --help"
   value=$3
   option_words=2
@@ -63,8 +67,8 @@ end_attended() {
   fi
 }
 
-# is_whole_number WORD
-is_whole_number() { [[ $1 =~ ^[0-9]+$ ]]; }
+# is_whole_number WORD: whether bash can calculate with it. A zero in front would make it octal, more digits overflow.
+is_whole_number() { [[ $1 =~ ^(0|[1-9][0-9]{0,17})$ ]]; }
 
 # Bytes that can still be written below folder $1. On tmpfs not more than the memory that is left.
 free_bytes() {
@@ -89,18 +93,33 @@ scratch_parent() {
 # configure FOLDER [CMAKE_OPTION...]: configures a build folder below MIODB_ROOT. Keeps the generator of one that exists,
 # takes ninja where it is installed, and ccache too.
 configure() {
-  local folder="$MIODB_ROOT/$1" log
+  local folder="$MIODB_ROOT/$1" output
   shift
   local options=("$@")
   if [[ ! -f $folder/CMakeCache.txt ]] && command -v ninja >/dev/null; then options+=(-G Ninja); fi
   if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-  log=$(mktemp)
-  cmake -S "$MIODB_ROOT" -B "$folder" "${options[@]}" >"$log" 2>&1 || {
-    cat "$log" >&2
-    rm -f "$log"
+  output=$(cmake -S "$MIODB_ROOT" -B "$folder" "${options[@]}" 2>&1) || {
+    say "$output" >&2
     die "configuring failed"
   }
-  rm -f "$log"
+}
+
+# Goes on with a line by each tenth of the steps that ninja or make print. Their other lines, such as warnings, are passed on.
+show_progress() {
+  local line percent shown=0
+  while IFS= read -r line; do
+    # Ninja counts the steps that look at its own files apart.
+    if [[ $line == "["*"] Re-"* ]]; then continue; fi
+    if [[ $line =~ ^\[\ *([0-9]+)(%|/([0-9]+))\] ]]; then
+      percent=$((100 * BASH_REMATCH[1] / ${BASH_REMATCH[3]:-100}))
+      while ((shown + 10 <= percent)); do
+        shown=$((shown + 10))
+        printf ' %d%%' "$shown"
+      done
+    elif [[ $line != "ninja: no work to do." && $line != "Consolidate compiler generated "* ]]; then
+      printf '\n%s' "$line"
+    fi
+  done
 }
 
 # build FOLDER JOBS [TARGET...]: builds these targets, or everything.
@@ -108,8 +127,12 @@ build() {
   local folder="$MIODB_ROOT/$1" jobs=$2 target=()
   shift 2
   if (($# > 0)); then target=(--target "$@"); fi
-  say "Building in $folder"
-  cmake --build "$folder" --parallel "$jobs" "${target[@]}" || die "building failed"
+  printf 'Building in %s:' "$folder"
+  cmake --build "$folder" --parallel "$jobs" "${target[@]}" 2>&1 | show_progress || {
+    printf '\n'
+    die "building failed"
+  }
+  say " done"
 }
 
 # source_files [PATTERN...]: the project's own files that match the shell patterns, one a line, relative to the current
