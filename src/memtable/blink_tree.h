@@ -87,6 +87,13 @@ class BLinkTree {
   // The entry before this one, or nullptr.
   Entry* Before(const Entry* entry) const { return SeekBefore(KeyOf(entry), TagSequence(entry->tag)); }
 
+  // Whether an entry that was found as the one before another is. Keys lie on the medium, where damage may say else.
+  bool InOrder(const Entry* before, const Entry* entry) const {
+    if (order_.bytewise() && before->head[0] != entry->head[0]) return before->head[0] < entry->head[0];
+    const int c = order_.Compare(KeyOf(before), KeyOf(entry));
+    return c != 0 ? c < 0 : before->tag > entry->tag;
+  }
+
   static Slice KeyOf(const Entry* entry) {
     DCHECK(entry->record != nullptr && entry->key_offset() + entry->key_size() <= entry->record_size);
     return Slice(entry->record + entry->key_offset(), entry->key_size());

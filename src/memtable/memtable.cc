@@ -60,7 +60,9 @@ class MemTableIterator final : public InternalIterator {
   }
   void Prev() override {
     DCHECK(Valid());
-    Jump(tree_->Before(entry_));
+    const BLinkTree::Entry* const before = tree_->Before(entry_);
+    if (before != nullptr && !tree_->InOrder(before, entry_)) return Lose();
+    Jump(before);
   }
   void NextFrom(const Slice& end, uint64_t sequence) override {
     DCHECK(Valid());
@@ -69,6 +71,7 @@ class MemTableIterator final : public InternalIterator {
       return Next();
     }
     Jump(tree_->Seek(end, kMaxSequence));
+    if (Valid() && memtable_->order().Compare(record_.key, end) < 0) Lose();
   }
   void PrevBefore(const Slice& begin, uint64_t sequence) override {
     DCHECK(Valid());
@@ -78,6 +81,7 @@ class MemTableIterator final : public InternalIterator {
     }
     const BLinkTree::Entry* const entry = tree_->Seek(begin, kMaxSequence);
     Jump(entry != nullptr ? tree_->Before(entry) : tree_->Last());
+    if (Valid() && memtable_->order().Compare(record_.key, begin) >= 0) Lose();
   }
   const RecordView& record() const override {
     DCHECK(Valid());
@@ -104,6 +108,13 @@ class MemTableIterator final : public InternalIterator {
     __builtin_prefetch(key.data() + key.size());
     ahead_ = ahead_->Next();
     if (ahead_ != nullptr) __builtin_prefetch(ahead_);
+  }
+
+  // The place was found by the entries in DRAM, and the record there says another key: a walk that followed it might
+  // come back for ever.
+  void Lose() {
+    status_ = Damaged(entry_);
+    entry_ = nullptr;
   }
 
   // Stops at damage, and stays stopped: an entry that cannot be read may be the one that hides the next.

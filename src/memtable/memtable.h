@@ -165,6 +165,7 @@ class MemTable {
 
   Segment& segment() { return segment_; }
   const Segment& segment() const { return segment_; }
+  const KeyOrder& order() const { return order_; }
   const BLinkTree& tree() const { return tree_; }  // complete, but for sorted chunks before BuildTree
   uint64_t count() const { return sorted_ == nullptr ? tree_.count() : sorted_->count(); }  // without ranges
   bool empty() const { return count() == 0 && ranges_.view() == nullptr; }

@@ -37,6 +37,9 @@ struct DbHooks {
   // writers never are.
   uint64_t (*quiet_micros)() = nullptr;
 
+  // Called between the pin of a state and the look at the newest sequence, where the two have to fit.
+  void (*after_pin)() = nullptr;
+
   // Called before each step of background work that a caller without threads does; it may call the database.
   void (*before_step)() = nullptr;
 

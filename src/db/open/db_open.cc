@@ -252,7 +252,11 @@ Status DBImpl::OpenParts() {
   if (s.ok()) s = store_->KeepOpened(write_->sequence());
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = recovery_->Replay();
-  if (s.ok()) workers_->ShareMemory();
+  if (s.ok()) {
+    workers_->ShareMemory();
+    DbLock lock(control_.get());
+    tree_->BeginSeals();
+  }
   if (s.ok()) context_->pool->held()->EndOpen();
   if (s.ok()) families()->FinishDrops();
   return s.ok() ? store_->EndFollowing(write_->sequence()) : s;

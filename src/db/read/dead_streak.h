@@ -9,7 +9,9 @@
 #define MIODB_SRC_DB_READ_DEAD_STREAK_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -49,8 +51,8 @@ class DeadStreak {
     Begin();
   }
 
-  // The walk has passed a key that is dead for its sequence, by this version. The first few keys of a streak are not
-  // worth a search for a stretch.
+  // The walk has passed a key that is dead for its sequence, by this version. The first keys of a streak are not worth
+  // a search for a stretch.
   void Pass(const RecordView& newest) {
     if (stretches_ == nullptr) return;
     (keys_ == 0 ? first_ : last_).Set(newest);
@@ -67,6 +69,7 @@ class DeadStreak {
     const bool before = order_.Compare(key, stretch_.begin) < 0;
     if (!before && order_.Compare(key, stretch_.end) < 0) return stretch_.sequence;
     known_ = before == (walk == Walk::kForward);
+    if (!known_) next_look_ = keys_ + kStepsOfLook;
     return 0;
   }
   bool Hides(const RecordView& record, Walk walk) {
@@ -83,13 +86,15 @@ class DeadStreak {
 
   // The walk has met something alive, or its end: remembers the streak if its steps have cost more than a seek would.
   void End(Walk walk, const InternalIterator& versions) {
-    if (keys_ >= std::max<size_t>(steps_of_seek_, 2)) [[unlikely]]
+    if (keys_ >= std::max(steps_of_seek_, kLeastKeys)) [[unlikely]]
       Remember(walk, versions);
     Begin();
   }
 
  private:
-  static constexpr size_t kStepsOfLook = 8;
+  // A search among the stretches costs as much as so many steps, and to remember one as much as some more.
+  static constexpr size_t kStepsOfLook = 16;
+  static constexpr size_t kLeastKeys = 64;
 
   // A key of a record; records in memory of their own stay where they are.
   class Key {
@@ -108,22 +113,34 @@ class DeadStreak {
     std::string space_;
   };
 
+  // Without memory, here and below, the walk does without.
   [[gnu::noinline]] void Look() {
     next_look_ *= 2;
     if (known_) return;
-    known_ = stretches_->Find(last_.key(), sequence_, now_micros_, &stretch_);
+    try {
+      known_ = stretches_->Find(last_.key(), sequence_, now_micros_, &stretch_);
+    } catch (const std::bad_alloc&) {
+      return;
+    }
     if (known_) expired_by_ = std::max(expired_by_, stretch_.expired_by);
   }
 
-  // A walk of the default family goes around those of others without a look.
+  // A walk of the default family goes around those of others without a look. A key that has their mark before there are
+  // any has another place in the order of a comparator afterwards.
   [[gnu::noinline]] void Remember(Walk walk, const InternalIterator& versions) {
     const Slice& begin = walk == Walk::kForward ? first_.key() : last_.key();
     const Slice& end = walk == Walk::kForward ? last_.key() : first_.key();
     if (order_.Compare(begin, end) >= 0 || !versions.status().ok()) return;  // damage
+    const bool marked = HasFamilyMark(begin) || HasFamilyMark(end);
+    if (marked && !order_.has_families() && !order_.bytewise()) return;
     if (order_.has_families() && !HasFamilyMark(begin) && order_.Compare(begin, FamiliesBegin()) < 0 &&
-        order_.Compare(end, FamiliesBegin()) > 0)
+        order_.Compare(end, FamiliesBegin()) > 0) {
       return;
-    stretches_->Add({begin.ToString(), end.ToString(), sequence_, expired_by_});
+    }
+    try {
+      stretches_->Add({begin.ToString(), end.ToString(), sequence_, expired_by_});
+    } catch (const std::bad_alloc&) {
+    }
   }
 
   const KeyOrder order_;

@@ -9,23 +9,32 @@
 
 namespace miodb {
 
-bool DeadStretches::Find(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) const {
+bool DeadStretches::Find(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) {
   DCHECK(found != nullptr);
   if (count() == 0) return false;
-  const MutexLock lock(&mutex_);
+  const MutexTryLock lock(&mutex_);
+  return lock.held() && FindHeld(key, sequence, now_micros, found);
+}
+
+bool DeadStretches::FindHeld(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) {
   auto at = stretches_.upper_bound(key);
   if (at == stretches_.begin()) return false;
-  const Stretch& stretch = (--at)->second;
-  if (order_.Compare(key, stretch.end) >= 0 || stretch.sequence > sequence || stretch.expired_by > now_micros)
-    return false;
-  *found = stretch;
+  Rest& rest = (--at)->second;
+  if (order_.Compare(key, rest.end) >= 0 || rest.sequence > sequence || rest.expired_by > now_micros) return false;
+  rest.found = true;
+  *found = {at->first, rest.end, rest.sequence, rest.expired_by};
   return true;
 }
 
-// The first that may overlap is the one that begins before the new one.
-void DeadStretches::Add(Stretch stretch) {
+void DeadStretches::Add(const Stretch& stretch) {
   DCHECK_LT(order_.Compare(stretch.begin, stretch.end), 0);
-  const MutexLock lock(&mutex_);
+  if (stretch.begin.size() > kMostKeyBytes || stretch.end.size() > kMostKeyBytes) return;
+  const MutexTryLock lock(&mutex_);
+  if (lock.held()) AddHeld(stretch);
+}
+
+// The first that may overlap is the one that begins before the new one.
+void DeadStretches::AddHeld(const Stretch& stretch) {
   auto first = stretches_.upper_bound(stretch.begin);
   if (first != stretches_.begin() && order_.Compare(std::prev(first)->second.end, stretch.begin) > 0) --first;
   auto end = first;
@@ -33,34 +42,31 @@ void DeadStretches::Add(Stretch stretch) {
     if (end->second.sequence > stretch.sequence) return;
   }
   while (first != end) Cut(first++, stretch);
-  if (stretches_.size() >= kMost) ForgetOne();
-  std::string begin = stretch.begin;
-  stretches_.insert_or_assign(std::move(begin), std::move(stretch));
-  count_.store(stretches_.size(), std::memory_order_relaxed);
+  while (stretches_.size() >= kMost) ForgetOne();
+  stretches_.insert_or_assign(stretch.begin, Rest{stretch.end, stretch.sequence, stretch.expired_by});
+  count_.store(stretches_.size(), std::memory_order_relaxed);  // relaxed: a hint
 }
 
 // What lies outside of the new stretch stays.
 void DeadStretches::Cut(Map::iterator at, const Stretch& stretch) {
-  Stretch old = std::move(at->second);
+  const std::string begin = at->first;
+  Rest left = at->second;
   stretches_.erase(at);
-  if (order_.Compare(stretch.end, old.end) < 0) {
-    Stretch right = old;
-    right.begin = stretch.end;
-    std::string begin = right.begin;
-    stretches_.emplace(std::move(begin), std::move(right));
-  }
-  if (order_.Compare(old.begin, stretch.begin) < 0) {
-    old.end = stretch.begin;
-    std::string begin = old.begin;
-    stretches_.emplace(std::move(begin), std::move(old));
-  }
+  if (order_.Compare(stretch.end, left.end) < 0) stretches_.emplace(stretch.end, left);
+  if (order_.Compare(begin, stretch.begin) >= 0) return;
+  left.end = stretch.begin;
+  stretches_.emplace(begin, std::move(left));
 }
 
+// Each stretch that was found is passed once, so the look ends in its second round.
 void DeadStretches::ForgetOne() {
   DCHECK(!stretches_.empty());
-  auto at = stretches_.upper_bound(forgotten_);
-  if (at == stretches_.end()) at = stretches_.begin();
-  forgotten_ = at->first;
+  auto at = stretches_.upper_bound(looked_at_);
+  for (;; ++at) {
+    if (at == stretches_.end()) at = stretches_.begin();
+    if (!std::exchange(at->second.found, false)) break;
+  }
+  looked_at_ = at->first;
   stretches_.erase(at);
 }
 

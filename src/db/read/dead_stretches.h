@@ -5,7 +5,8 @@
 // overwritten or expired for all reads from this sequence on. Newer versions are not hidden. So a stretch stays right
 // whatever is written, flushed or merged later, and nobody has to take it back.
 //
-// Threads: any; the mutex is a leaf. After a crash: nothing is left, and iterators find the stretches again.
+// Threads: any. A call that meets another one finds or remembers nothing: no read waits for it, and a comparator may
+// read its database. After a crash: nothing is left, and iterators find the stretches again.
 
 #ifndef MIODB_SRC_DB_READ_DEAD_STRETCHES_H_
 #define MIODB_SRC_DB_READ_DEAD_STRETCHES_H_
@@ -37,32 +38,42 @@ class DeadStretches {
   DeadStretches& operator=(const DeadStretches&) = delete;
 
   // Finds the stretch of the key that holds for a read at this sequence and time.
-  bool Find(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) const EXCLUDES(mutex_);
+  bool Find(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) NO_THREAD_SAFETY_ANALYSIS;
 
   // Remembers a stretch, which takes the place of older ones. Where a newer one lies in its range, that one stays and
-  // this one is forgotten.
-  void Add(Stretch stretch) EXCLUDES(mutex_);
+  // this one is forgotten, as are stretches with keys that are too long.
+  void Add(const Stretch& stretch) NO_THREAD_SAFETY_ANALYSIS;
 
   size_t count() const { return count_.load(std::memory_order_relaxed); }  // relaxed: a hint
 
  private:
-  // More are forgotten one by one, in the order of keys. A search halves them, and each has two keys in DRAM.
+  // More are forgotten one by one, in the order of keys, first those that were not found since the last look. A search
+  // halves them. In DRAM they take 2.2 MiB at most.
   static constexpr size_t kMost = 1024;
+  static constexpr size_t kMostKeyBytes = 1024;
 
   struct Before {
     using is_transparent = void;
     KeyOrder order;
     bool operator()(const Slice& a, const Slice& b) const { return order.Compare(a, b) < 0; }
   };
-  using Map = std::map<std::string, Stretch, Before>;  // by begin; no two overlap
+  struct Rest {
+    std::string end;
+    uint64_t sequence;
+    uint64_t expired_by;
+    bool found = false;  // since the last look of ForgetOne
+  };
+  using Map = std::map<std::string, Rest, Before>;  // by begin; no two overlap
 
+  bool FindHeld(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) REQUIRES(mutex_);
+  void AddHeld(const Stretch& stretch) REQUIRES(mutex_);
   void Cut(Map::iterator at, const Stretch& stretch) REQUIRES(mutex_);
   void ForgetOne() REQUIRES(mutex_);
 
   const KeyOrder order_;
-  mutable Mutex mutex_;
+  Mutex mutex_;
   Map stretches_ GUARDED_BY(mutex_);
-  std::string forgotten_ GUARDED_BY(mutex_);  // where the last one was that was forgotten
+  std::string looked_at_ GUARDED_BY(mutex_);  // by ForgetOne, last
   std::atomic<size_t> count_{0};
 };
 

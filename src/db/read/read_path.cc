@@ -200,16 +200,19 @@ void ReadPath::UnpinState(void* state) {
   s->owner->Unref(s);
 }
 
-// Nobody passes what is hidden in a memtable that gives way to an empty one, so the next iterator after many steps asks
-// for that. An iterator keeps its state by a counted reference, since it may live longer than the call and move to
-// another thread; the pin of the calling thread only bridges the time until then.
+// An iterator keeps its state by a counted reference, since it may live longer than the call and move to another
+// thread; the pin of the calling thread only bridges the time until then. Nobody passes what is hidden in a memtable
+// that gives way to an empty one, so the next iterator after many steps asks for that.
 ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
-  ReadStates::Pin pin(&sources_->states);
-  ReadStates::Ref(pin.get());
-  std::shared_ptr<const ReadState> state(pin.get(), [](ReadState* s) { UnpinState(s); });
-  if (state->memtable->IsToBeSealed() && sources_->ask_seal != nullptr) [[unlikely]]
-    sources_->ask_seal(state->memtable.get());
-  return {std::move(state), ReadSequence(options), db_.WallMicros()};  // after the pin, as in a get
+  const auto refer = [this](const ReadStates::Pin& pin, uint64_t sequence) {
+    ReadStates::Ref(pin.get());
+    std::shared_ptr<const ReadState> state(pin.get(), [](ReadState* s) { UnpinState(s); });
+    if (state->memtable->IsToBeSealed()) sources_->seal_asked.store(state->memtable.get(), std::memory_order_relaxed);
+    return ReadPoint{std::move(state), sequence, db_.WallMicros()};
+  };
+  if (options.snapshot == nullptr) return AtNewest(refer);
+  const ReadStates::Pin pin(&sources_->states);
+  return refer(pin, ReadSequence(options));
 }
 
 Status ReadPath::NewestPoint(ReadPoint* point) {
@@ -220,11 +223,13 @@ Status ReadPath::NewestPoint(ReadPoint* point) {
 
 // A refreshed iterator reads as one that is made without a snapshot.
 Iterator* ReadPath::MakeIterator(const ReadOptions& options, uint32_t family) {
+  // A reader in another process may see a sequence before the state that has it, so nothing is remembered there.
+  const bool verifies = db_.Verifies(options);
+  DeadStretches* const dead = sources_->before_read != nullptr ? nullptr : verifies ? &verified_dead_ : &dead_;
   const auto make = [&](const ReadOptions& bounded) {
-    return NewDBIterator(
-        {order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer, db_.statistics.times.get(),
-         [this](ReadPoint* point) { return NewestPoint(point); }, family, &dead_, &db_.name},
-        NewReadPoint(options), bounded);
+    return NewDBIterator({order_, verifies, db_.options.merge_operator, &db_.tracer, db_.statistics.times.get(),
+                          [this](ReadPoint* point) { return NewestPoint(point); }, family, dead, &db_.name},
+                         NewReadPoint(options), bounded);
   };
   return family == kDefaultFamily ? make(options) : NewFamilyIterator(family, options, make);
 }

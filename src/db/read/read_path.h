@@ -25,7 +25,12 @@ class ReadPath {
  public:
   // The sources outlive this.
   ReadPath(DbContext& db, ReadSources* sources)
-      : db_(db), order_(db.order), sources_(sources), dead_(db.order), helpers_(db.options.multi_get_threads) {
+      : db_(db),
+        order_(db.order),
+        sources_(sources),
+        dead_(db.order),
+        verified_dead_(db.order),
+        helpers_(db.options.multi_get_threads) {
     CHECK(sources != nullptr);
   }
   ReadPath(const ReadPath&) = delete;
@@ -66,6 +71,20 @@ class ReadPath {
   struct MultiGetCall;
 
   uint64_t ReadSequence(const ReadOptions& options) const;
+
+  // Calls use(pin, sequence) with a state and the newest sequence that it shows whole.
+  template <typename Use>
+  auto AtNewest(Use use) {
+    for (;;) {
+      ReadStates::Pin pin(&sources_->states);
+      if (db_.hooks.after_pin != nullptr) [[unlikely]]
+        db_.hooks.after_pin();
+      const uint64_t sequence = ReadSequence(ReadOptions());
+      if (pin.IsCurrent()) [[likely]]
+        return use(pin, sequence);
+    }
+  }
+
   static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
   Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                     RecordView* record);
@@ -99,9 +118,10 @@ class ReadPath {
   DbContext& db_;
   const KeyOrder order_;
   ReadSources* const sources_;
-  DeadStretches dead_;     // that iterators have found
-  HelperThreads helpers_;  // for MultiGet
-  ReadRings read_rings_;   // the same
+  DeadStretches dead_;           // that iterators have found
+  DeadStretches verified_dead_;  // the same of iterators that verify what they read
+  HelperThreads helpers_;        // for MultiGet
+  ReadRings read_rings_;         // the same
 };
 
 }  // namespace miodb

@@ -79,18 +79,20 @@ Status ReadPath::CheckExpiry(const KeyAsOf& known) const {
   return Expired(order_, known.key);
 }
 
+// The second question is about writes after this moment alone, so the state has all that was written before.
 Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_of) {
   DCHECK(as_of != nullptr);
-  ReadStates::Pin pin(&sources_->states);
-  *as_of = ReadSequence(ReadOptions());  // after the pin, as in a get
-  for (const KeyAsOf& known : keys) {
-    uint64_t newest;
-    Status s = CheckExpiry(known);
-    if (s.ok()) s = FindNewest(known.key, *as_of, &pin, &newest);
-    if (!s.ok()) return s;
-    if (newest > known.sequence) return Changed(order_, known.key);
-  }
-  return Status::OK();
+  return AtNewest([&](ReadStates::Pin& pin, uint64_t sequence) {
+    *as_of = sequence;
+    for (const KeyAsOf& known : keys) {
+      uint64_t newest;
+      Status s = CheckExpiry(known);
+      if (s.ok()) s = FindNewest(known.key, sequence, &pin, &newest);
+      if (!s.ok()) return s;
+      if (newest > known.sequence) return Changed(order_, known.key);
+    }
+    return Status::OK();
+  });
 }
 
 // A version up to as_of is none that is newer than its key's sequence: CheckUnchanged has said so. Time goes on though

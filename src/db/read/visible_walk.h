@@ -224,7 +224,7 @@ class VisibleWalk {
     valid_ = false;
     steps_.Begin();
     PassForward(passed, have_passed);
-    dead_.End(Walk::kForward, *versions_);
+    EndStreak(Walk::kForward);
   }
 
   void PassForward(Slice passed, bool have_passed) {
@@ -378,8 +378,11 @@ class VisibleWalk {
     standing_ = Standing::kBeforeCurrent;
     valid_ = false;
     PassBackward();
-    dead_.End(Walk::kBackward, *versions_);
+    EndStreak(Walk::kBackward);
   }
+
+  // A walk that failed says nothing of what is dead.
+  void EndStreak(Walk walk) { failure_.ok() ? dead_.End(walk, *versions_) : dead_.Begin(); }
 
   // Operands without a value hide nothing that a newer one is merged with.
   void PassDead(const RecordView& candidate, bool visible) {

@@ -25,9 +25,9 @@ struct ReadSources {
   std::function<Status()> before_read;
   Status BeforeRead() const { return before_read == nullptr ? Status::OK() : before_read(); }
 
-  // Called when walks over hidden versions of the memtable have cost as much as its flush would. null: nothing is
-  // sealed here.
-  std::function<void(const MemTable*)> ask_seal;
+  // The memtable that is to be sealed: walks over what is hidden in it have cost as much as its flush would, or its
+  // flush would free much. A wish, so relaxed.
+  std::atomic<const MemTable*> seal_asked{nullptr};
 
   // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
   // readers. On a line of its own, because each put writes it, and a get that need not look at it reads what is above.

@@ -101,6 +101,11 @@ class ReadStates {
       return state_;
     }
 
+    // Whether no later state was published. A sequence that was read after the pin and before this is then shown whole:
+    // what is written after a seal lies in the memtable of a later state. acquire: the load of the sequence comes
+    // before.
+    bool IsCurrent() const { return states_->current_.load(std::memory_order_acquire) == state_; }
+
     // A sequence up to which everything is visible, as far as this thread knows without a look: what was last set.
     uint64_t visible() const { return slot_ != nullptr ? slot_->visible : 0; }
     void SetVisible(uint64_t sequence) {

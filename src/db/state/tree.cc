@@ -92,14 +92,11 @@ void Tree::Seal() {
   spare_ = nullptr;
   immutables.push_front(memtable);
   memtable = std::move(fresh);
-  seal_asked_.store(false, std::memory_order_relaxed);
+  seal_asked.store(nullptr, std::memory_order_relaxed);  // relaxed: a wish
 }
 
-// By the thread of a read, once for each memtable: the only read that takes the mutex.
-void Tree::AskSeal(const MemTable* asked) {
-  DbLock lock(control_);
-  if (asked != memtable.get()) return;
-  seal_asked_.store(true, std::memory_order_relaxed);
+void Tree::AskSeal() {
+  seal_asked.store(memtable.get(), std::memory_order_relaxed);  // relaxed: a wish
   control_->Wake(BackgroundStep::kFlush);
 }
 

@@ -29,10 +29,7 @@ namespace miodb {
 
 class Tree : public ReadSources {
  public:
-  Tree(const DbContext& db, Control* control) : db_(db), control_(control) {
-    CHECK(control != nullptr);
-    ask_seal = [this](const MemTable* asked) { AskSeal(asked); };
-  }
+  Tree(const DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 
@@ -58,9 +55,15 @@ class Tree : public ReadSources {
   // REQUIRES: it is not empty.
   void Seal() REQUIRES(db_mutex);
 
-  // Reads ask for this memtable to be sealed.
-  void AskSeal(const MemTable* asked) EXCLUDES(db_mutex);
-  bool seal_asked() const { return seal_asked_.load(std::memory_order_relaxed); }  // relaxed: a wish
+  // From now on whoever writes joins the queue, as a seal on request does; a replay does not.
+  void BeginSeals() REQUIRES(db_mutex) { seals_begun_ = true; }
+
+  // Whether the memtable is to be sealed, by its next writer or by the thread that flushes.
+  bool SealIsAsked() const REQUIRES(db_mutex) { return seals_begun_ && !memtable->empty() && IsAsked(memtable.get()); }
+  bool IsAsked(const MemTable* of) const {
+    return seal_asked.load(std::memory_order_relaxed) == of;
+  }  // relaxed: a wish
+  void AskSeal() REQUIRES(db_mutex);
 
   // Lets go of the oldest immutable memtable, which has been flushed.
   void DropFlushed(const MemTableRef& memtable) REQUIRES(db_mutex);
@@ -110,7 +113,7 @@ class Tree : public ReadSources {
   Control* const control_;
   MemTableRef spare_ GUARDED_BY(db_mutex);      // the next memtable; null while it is being prepared
   bool applying_ GUARDED_BY(db_mutex) = false;  // an edit is under way
-  std::atomic<bool> seal_asked_{false};         // set under the mutex
+  bool seals_begun_ GUARDED_BY(db_mutex) = false;
 };
 
 }  // namespace miodb

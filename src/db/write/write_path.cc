@@ -393,8 +393,8 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
     if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);
   }
-  const bool large =
-      (file_log_ != nullptr && logs_->TooLarge()) || writable_->ranges().has_had_its_share() || tree_->seal_asked();
+  const bool large = (file_log_ != nullptr && logs_->TooLarge()) || writable_->ranges().has_had_its_share() ||
+                     tree_->IsAsked(writable_);
   if ((seal || large) && s.ok()) {
     DbLock lock(control_);
     s = control_->error();
@@ -411,7 +411,10 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
 // By the work that flushes, which a leader may wait for: so it does not wait for one. A leader that is there sees to it
 // when its chunk is full.
 bool WritePath::SealIfAsked() {
-  if (!db_.memory.asked() && !tree_->seal_asked()) return false;
+  {
+    DbLock lock(control_);
+    if (!db_.memory.asked() && !tree_->SealIsAsked()) return false;
+  }
   bool sealed = false;
   const WriteCondition seal = [&] {
     DbLock lock(control_);

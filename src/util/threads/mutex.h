@@ -76,6 +76,25 @@ class SCOPED_CAPABILITY MutexLock {
   Mutex* const mu_;
 };
 
+// Takes a mutex if no thread holds it, this one included, and then holds it for as long as this lives. The analysis
+// cannot express that.
+class MutexTryLock {
+ public:
+  explicit MutexTryLock(Mutex* mu) NO_THREAD_SAFETY_ANALYSIS : mu_(mu),
+                                                               held_(!mu->IsHeldByThisThread() && mu->TryLock()) {}
+  ~MutexTryLock() NO_THREAD_SAFETY_ANALYSIS {
+    if (held_) mu_->Unlock();
+  }
+  MutexTryLock(const MutexTryLock&) = delete;
+  MutexTryLock& operator=(const MutexTryLock&) = delete;
+
+  bool held() const { return held_; }
+
+ private:
+  Mutex* const mu_;
+  const bool held_;
+};
+
 // Lets go of a mutex that this thread holds for as long as it lives, also when an exception ends that.
 class SCOPED_CAPABILITY MutexUnlock {
  public:

@@ -336,7 +336,7 @@ TEST_F(DeadKeysTest, TheDeadBehindAHeadAreWalkedOnce) {
       it->Prev();
       EXPECT_FALSE(it->Valid());
     }
-    EXPECT_LT(comparator.count() - before, 10 * 600u);
+    EXPECT_LT(comparator.count() - before, 10 * 1000u);
     Put(Key(7), "again");
     EXPECT_EQ(Key(7), First());
     Close();
@@ -351,15 +351,15 @@ TEST_F(DeadKeysTest, AnOperandInAStretchHasNoBaseThere) {
   options_.write_buffer_size = 64 << 20;
   Open();
   for (uint64_t i = 0; i < 1000; i++) {
-    if (i != 7 && i != 8) Put(Key(i), "old");
+    if (i != 15 && i != 16) Put(Key(i), "old");  // the sixteenth key is the one that is looked up
   }
   Settle();
   for (uint64_t i = 0; i < 1000; i++) Delete(Key(i));
   ASSERT_OK(db_->Flush());
   EXPECT_EQ("none", First());
-  ASSERT_OK(db_->Merge(WriteOptions(), Key(9), "new"));
-  EXPECT_EQ("(" + Key(9) + "->new)", Forward(db_.get()));
-  EXPECT_EQ("(" + Key(9) + "->new)", Backward(db_.get()));
+  ASSERT_OK(db_->Merge(WriteOptions(), Key(17), "new"));
+  EXPECT_EQ("(" + Key(17) + "->new)", Forward(db_.get()));
+  EXPECT_EQ("(" + Key(17) + "->new)", Backward(db_.get()));
 }
 
 // What had expired when a stretch was found need not have for a reader whose clock was set back.
@@ -379,6 +379,10 @@ TEST_F(DeadKeysTest, AClockThatGoesBackShowsWhatIsNotYetExpired) {
   for (uint64_t i = 20; i < 500; i++) ASSERT_OK(db_->Put(ten, Key(i), "short"));
   Put(Key(500), "long");
   date = kBegin + 20 * kSecond;
+  EXPECT_EQ(Key(500), First());
+  EXPECT_EQ(Key(500), First());
+  // A streak that goes over the stretch and is made of deleted keys alone still stands for what had expired.
+  for (uint64_t i = 0; i < 200; i++) Delete("a" + Key(i));
   EXPECT_EQ(Key(500), First());
   EXPECT_EQ(Key(500), First());
   date = kBegin + 5 * kSecond;
