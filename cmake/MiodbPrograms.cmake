@@ -56,13 +56,15 @@ else()
   message(STATUS "no micro_bench without Google Benchmark (Debian package libbenchmark-dev)")
 endif()
 
-# ---- Costs: of operations, which tools/checks/check_instructions.sh counts; of an open after a crash; of large drops;
+# ---- Costs: of operations, which tools/checks/check_instructions.sh counts; of an open after a crash; of large drops; of
+# patterns where log-structured stores are weak;
 # of company that a writer has; of a reader; of many databases; and whether Options::statistics and the counters of stalls agree
 # with a clock outside ----
 
 miodb_add_program(operation_cost benchmarks/cost/operation_cost.cc)
 miodb_add_program(reopen_cost benchmarks/cost/reopen_cost.cc)
 miodb_add_program(drop_cost benchmarks/cost/drop_cost.cc)
+miodb_add_program(pattern_cost benchmarks/cost/pattern_cost.cc)
 miodb_add_program(companion_cost benchmarks/cost/companion_cost.cc)
 miodb_add_program(reader_cost benchmarks/cost/reader_cost.cc)
 miodb_add_program(scale_cost benchmarks/cost/scale_cost.cc)

@@ -118,6 +118,9 @@ class Quiet {
     if (event == QuietEvent::kGivenUp) given_up_ = std::min(given_up_ + 1, policy_.most_doublings);
   }
 
+  // Nothing was written since this sequence for long enough, and nothing is left to do.
+  bool RestsAt(uint64_t sequence) const { return state_ == QuietState::kResting && sequence == sequence_; }
+
   // A job of its own may begin.
   bool MaySettle() const { return state_ == QuietState::kQuiet; }
   bool running() const { return state_ == QuietState::kSettling || state_ == QuietState::kDisturbed; }

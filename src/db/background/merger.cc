@@ -24,6 +24,10 @@ uint64_t BytesOfMerges(const Persist& persist) {
   return bytes;
 }
 
+// A memtable is flushed when writers are quiet if its log, or its entries, are more than such a part of those alive in
+// tables.
+constexpr uint64_t kQuietShare = 8;
+
 }  // namespace
 
 // Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, whether the
@@ -41,7 +45,10 @@ PickerInput Merger::MakePickerInput() const {
   // A tier has its own ways to make room, which a merge of everything would hold up.
   input.settle = db_.ssd == nullptr && WantsBufferMerged(space_->Figures());
   input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
-  if (scheduler_->quiet().MaySettle()) input.quiet_bytes = space_->PlentyAbove();
+  // A memtable that is to be sealed comes first.
+  if (scheduler_->quiet().MaySettle() && !tree_->SealIsAsked() && tree_->immutables.empty()) {
+    input.quiet_bytes = space_->PlentyAbove();
+  }
   return input;
 }
 
@@ -72,6 +79,14 @@ bool Merger::LookForWork() {
   return scheduler_->running() > 0 || HasWork() || tier_->HasDrainWork();
 }
 
+// What a memtable hides or deletes comes free behind its flush. A memtable that is small against the tables is not
+// worth one: where somebody writes now and then, each flush makes a table.
+bool Merger::MemTableHoldsMuch() const {
+  const MemTable& memtable = *tree_->memtable;
+  return !memtable.empty() && (memtable.segment().used_bytes() * kQuietShare > tree_->versions->payload_live_bytes() ||
+                               memtable.count() * kQuietShare > tree_->versions->entries());
+}
+
 // The scheduler decides from a few figures whether marks are wanted. Only then is every payload extent looked at, by a
 // thread without the mutex.
 void Merger::MarkGarbage() {
@@ -79,6 +94,7 @@ void Merger::MarkGarbage() {
   // Tests that run the background work themselves have no second in which nobody writes, unless they have its clock.
   if (!db_.hooks.manual_background || db_.hooks.quiet_micros != nullptr) {
     scheduler_->quiet().See(tree_->last_sequence.load(std::memory_order_relaxed), now);  // relaxed: policy only
+    if (scheduler_->quiet().MaySettle() && MemTableHoldsMuch()) tree_->AskSeal();
   }
   if (scheduler_->marks_are_fresh()) return;
   const std::optional<MarkRequest> request = scheduler_->WantsMarks(space_->Figures(), now);
@@ -148,6 +164,7 @@ bool Merger::Step() {
       job = scheduler_->NextMerge(MakePickerInput());
       if (!job.has_value()) {
         scheduler_->quiet().FoundNothing();
+        control_->Wake(BackgroundStep::kPrepare);  // free space may be given back now
         return false;
       }
       if (job->range.to.has_value() && job->output_level < db_.options.num_levels - 1 && job->output_run == 0) {

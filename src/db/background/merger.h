@@ -68,6 +68,8 @@ class Merger {
   // Whether no flush and no merge is running or due.
   bool IsIdle() const REQUIRES(db_mutex);
 
+  bool MemTableHoldsMuch() const REQUIRES(db_mutex);
+
   // Has extents marked for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
   void MarkGarbage() REQUIRES(db_mutex);
 

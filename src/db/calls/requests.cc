@@ -92,10 +92,17 @@ Status Requests::WaitForIdle() {
   return Status::OK();
 }
 
-// All is settled first, because only tombstones of the repository can be followed down to where they hide nothing.
+// All is settled first, because only tombstones of the repository can be followed down to where they hide nothing. What
+// came free goes back to the file system.
 Status Requests::CompactRange(const Slice* begin, const Slice* end) {
   Status s = Settle();
-  return s.ok() ? tier_->PurgeRange(begin, end) : s;
+  if (s.ok()) s = tier_->PurgeRange(begin, end);
+  if (!s.ok()) return s;
+  DbLock lock(control_);
+  space_->AskGiveBack();
+  while (space_->give_back_asked() && control_->error().ok() && !control_->MustNotWait() && workers_->Wait(0)) {
+  }
+  return control_->error();
 }
 
 }  // namespace miodb

@@ -24,6 +24,7 @@ class Requests {
         logs_(parts.logs),
         flusher_(parts.flusher),
         merger_(parts.merger),
+        space_(parts.space),
         tier_(parts.tier),
         workers_(parts.workers),
         write_(write) {
@@ -52,6 +53,7 @@ class Requests {
   LogFiles* const logs_;
   Flusher* const flusher_;
   Merger* const merger_;
+  Space* const space_;
   SsdTier* const tier_;
   Workers* const workers_;
   WritePath* const write_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "compaction/policy/parts.h"
 #include "pmtable/table_builder.h"
@@ -64,9 +65,10 @@ constexpr uint64_t kClearChunks = 20;
 // The same from where space is short, in chunks.
 constexpr uint64_t kClearAhead = 4;
 
-// How many chunks are kept ready: more in a database that is in use, one at least.
-uint64_t SpareTarget(uint64_t chunk_bytes, const DbContext& db) {
+// How many chunks are kept ready: more in a database that is in use, one at least, and one where nobody writes.
+uint64_t SpareTarget(uint64_t chunk_bytes, const DbContext& db, bool rests) {
   DCHECK_GT(chunk_bytes, 0u);
+  if (rests) return 1;
   const uint64_t most = std::min({kSpareBytes, db.options.write_buffer_size, db.pool->used_bytes() / kSparesOfUsed});
   const uint64_t wanted = std::clamp(most / chunk_bytes, uint64_t{2}, kMaxSpares);
   return std::clamp(db.pool->capacity() / kSpareShare / chunk_bytes, uint64_t{1}, wanted);
@@ -263,24 +265,50 @@ bool Space::Prepare() {
   tree_->PrepareMemTable();
   const bool indexed = IndexChunk();
   // A single piece at a time is given back, so that chunks come in between.
-  const bool grown = db_.pool->GrowAhead(db_.options.pool_growth / 2);
-  if (prepared || indexed || grown || db_.hooks.manual_background) return prepared || indexed || grown;
-  db_.blocks->GiveBackIdle(NowMicros(), db_.hooks.give_back_micros);
-  uint64_t reserve;
+  bool rests;
   {
     DbLock lock(control_);
+    rests = Rests();
+  }
+  const bool grown = !rests && db_.pool->GrowAhead(db_.options.pool_growth / 2);
+  if (prepared || indexed || grown || db_.hooks.manual_background) return prepared || indexed || grown;
+  return GiveBackPiece();
+}
+
+// Nobody writes, and nothing is left to merge or to collect; or somebody wants free space back.
+bool Space::Rests() const {
+  const uint64_t sequence = LastSequence();
+  return give_back_at_ == sequence || scheduler_->quiet().RestsAt(sequence);
+}
+
+// Where the database rests, free space was of no use for long enough, and chunks are prepared for a database of the
+// size that is left.
+bool Space::GiveBackPiece() {
+  db_.blocks->GiveBackIdle(NowMicros(), db_.hooks.give_back_micros);
+  uint64_t reserve;
+  bool rests;
+  {
+    DbLock lock(control_);
+    rests = Rests();
+    if (rests) DropSpares(1, NextChunkBytes()).IgnoreError();  // tried again later
     reserve = Reserve(Demand::kAny);
   }
   const uint64_t held_before = db_.pool->held()->bytes();
   bool given = false;
   const auto give_back = [&] {
-    given = db_.pool->GiveBackIdle(NowMicros(), db_.hooks.give_back_micros, reserve);
+    given = db_.pool->GiveBackIdle(NowMicros(), rests ? 0 : db_.hooks.give_back_micros, reserve,
+                                   rests ? KeptFree::kAtRest : KeptFree::kForWriters);
     return Status::OK();
   };
   db_.WithMemory(give_back).IgnoreError();  // tried again later
-  if (db_.pool->held()->bytes() < held_before) {
-    DbLock lock(control_);
-    if (scheduler_->full() || scheduler_->anything_blocked() || scheduler_->flush_blocked()) CameFree();
+  DbLock lock(control_);
+  if (db_.pool->held()->bytes() < held_before &&
+      (scheduler_->full() || scheduler_->anything_blocked() || scheduler_->flush_blocked())) {
+    CameFree();
+  }
+  if (!given && give_back_at_.has_value()) {
+    give_back_at_.reset();
+    control_->SignalDone();
   }
   return given;
 }
@@ -332,7 +360,7 @@ bool Space::IndexChunk() {
 }
 
 size_t Space::MissingSpares(uint64_t bytes) const {
-  const uint64_t target = SpareTarget(bytes, db_);
+  const uint64_t target = SpareTarget(bytes, db_, Rests());
   const auto large = [&](const auto& chunk) { return chunk->capacity >= bytes / kChunkShare; };
   return target - std::min(target, static_cast<uint64_t>(std::count_if(spares_.begin(), spares_.end(), large)));
 }
@@ -389,20 +417,46 @@ bool Space::PrepareChunks() {
   return s.ok();
 }
 
-// The database is closed: what it alone kept of the pool's storage goes back. Chunks that are ready are named in the
-// manifest; the next open would find them empty.
+// The database is closed: what it alone kept of the pool's storage goes back. The next open would find the chunks that
+// are ready empty.
 Status Space::GiveBack() {
   DbLock lock(control_);
   CHECK(!preparing_);  // the threads have stopped
-  VersionEdit edit;
-  for (const auto& chunk : spares_) {
-    if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
-  }
   Status s = control_->error();
-  if (s.ok() && !edit.removed_chunks.empty()) s = tree_->Apply(std::move(edit), {});
+  if (s.ok()) s = DropSpares(0, 0);
+  if (s.ok()) db_.pool->GiveBackAll(Reserve(Demand::kAny));
+  return s;
+}
+
+// Lets go of the chunks that are ready, by an edit, since the manifest names them: of all but so many of at most so
+// many bytes. Writers do not find those that go, which stay until the edit is durable.
+Status Space::DropSpares(size_t kept, uint64_t most_bytes) {
+  VersionEdit edit;
+  Status s = db_.WithMemory([&] {
+    control_->AssertHeld();  // for the analysis, which does not see that the calls are made at once
+    const auto stay = std::stable_partition(spares_.begin(), spares_.end(), [&](const auto& chunk) {
+      const bool stays = kept > 0 && chunk->capacity <= most_bytes;
+      kept -= stays;
+      return stays;
+    });
+    for (auto left = spares_.end() - stay; left > 0; left--) {
+      dropping_.push_back(std::move(spares_.back()));
+      spares_.pop_back();
+    }
+    for (const auto& chunk : dropping_) {
+      if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
+    }
+    return Status::OK();
+  });
   if (!s.ok()) return s;
-  spares_.clear();
-  db_.pool->GiveBackAll(Reserve(Demand::kAny));
+  if (!edit.removed_chunks.empty()) {
+    s = db_.WithMemory([&] {
+      control_->AssertHeld();
+      return tree_->Apply(std::move(edit), {});
+    });
+    if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
+  }
+  if (s.ok()) dropping_.clear();
   return s;
 }
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -131,6 +132,15 @@ class Space {
 
   // ---- the work of the thread that prepares, and of the close
 
+  // Has free space given back to the file system at once, unless somebody writes meanwhile. Asked: until that is done.
+  // Without threads none is given back.
+  void AskGiveBack() REQUIRES(db_mutex) {
+    if (db_.hooks.manual_background) return;
+    give_back_at_ = LastSequence();
+    control_->Wake(BackgroundStep::kPrepare);
+  }
+  bool give_back_asked() const REQUIRES(db_mutex) { return give_back_at_.has_value(); }
+
   // Does a piece of the preparation; false if there was nothing to do.
   bool Prepare() EXCLUDES(db_mutex);
   Status GiveBack() EXCLUDES(db_mutex);
@@ -143,6 +153,10 @@ class Space {
                    std::vector<std::unique_ptr<LogChunk>>* chunks) EXCLUDES(db_mutex);
   Status AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk)
       EXCLUDES(db_mutex);
+  uint64_t LastSequence() const { return tree_->last_sequence.load(std::memory_order_relaxed); }  // relaxed: policy
+  bool Rests() const REQUIRES(db_mutex);
+  Status DropSpares(size_t kept, uint64_t most_bytes) REQUIRES(db_mutex);
+  bool GiveBackPiece() EXCLUDES(db_mutex);
   LogChunk* TakeComplete() REQUIRES(db_mutex);
   bool IndexChunk() EXCLUDES(db_mutex);
   size_t MissingSpares(uint64_t bytes) const REQUIRES(db_mutex);
@@ -158,9 +172,11 @@ class Space {
 
   CopyRoom copy_room_;
   std::deque<std::unique_ptr<LogChunk>> spares_ GUARDED_BY(db_mutex);
+  std::deque<std::unique_ptr<LogChunk>> dropping_ GUARDED_BY(db_mutex);  // the manifest still names them
   bool preparing_ GUARDED_BY(db_mutex) = false;
-  uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;       // bytes that were free when a chunk was last refused
-  uint64_t look_again_micros_ GUARDED_BY(db_mutex) = 0;  // when it is to be tried again in any case
+  std::optional<uint64_t> give_back_at_ GUARDED_BY(db_mutex);  // the last write when that was asked for
+  uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;             // bytes that were free when a chunk was last refused
+  uint64_t look_again_micros_ GUARDED_BY(db_mutex) = 0;        // when it is to be tried again in any case
   std::atomic<uint64_t> reclaimed_at_{UINT64_MAX};
   std::atomic<uint64_t> passed_at_{0};  // that readers had let go of then
   std::atomic<LogChunk::Pages> log_pages_{LogChunk::Pages::kAny};

@@ -243,11 +243,12 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
   return Status::OK();
 }
 
-bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
+bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve, KeptFree kept) {
   held_.FreePassed();
   // acquire: as in Release. Space that came into the free map before is nobody's, but the pool is not used any more, so
   // nothing is given back.
-  return !reuse_stopped_.load(std::memory_order_acquire) && space_.GiveBackIdle(now_micros, window_micros, reserve);
+  return !reuse_stopped_.load(std::memory_order_acquire) &&
+         space_.GiveBackIdle(now_micros, window_micros, reserve, kept);
 }
 
 // Nameless memory goes with its process, so there is nobody who would want its storage.

@@ -132,7 +132,8 @@ class Pool {
   bool GrowAhead(uint64_t bytes) { return space_.GrowAhead(bytes); }
 
   // Give storage of free space back to the file systems, unless space is not reused any more; see PoolSpace.
-  bool GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve);
+  bool GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve,
+                    KeptFree kept = KeptFree::kForWriters);
   void GiveBackAll(uint64_t reserve);
 
   // From now on no space is given to anybody else: it is in doubt what the manifest on the medium names.

@@ -22,8 +22,9 @@ constexpr uint64_t kMostGivenBack = uint64_t{16} << 20;
 constexpr uint64_t kLeastGivenBack = uint64_t{64} << 10;
 static_assert(kLeastGivenBack % kExtentUnit == 0 && kLeastGivenBack <= kMostGivenBack);
 
-// This share of what is in use stays free with storage: merges come and go.
+// This share of what is in use stays free with storage: merges come and go. The second one stays where nothing comes.
 constexpr uint64_t kKeptShare = 4;
+constexpr uint64_t kKeptAtRest = 32;
 
 }  // namespace
 
@@ -39,8 +40,9 @@ uint64_t PoolSpace::StoredFree() const {
 
 // Free storage that stays. Merges come and go, they never need more than what is in use once more, and on a full disk
 // they have to go on.
-uint64_t PoolSpace::Keep(uint64_t reserve) const {
+uint64_t PoolSpace::Keep(uint64_t reserve, KeptFree kept) const {
   const uint64_t used = UsedBytes();
+  if (kept == KeptFree::kAtRest) return std::min(used / kKeptAtRest, reserve);
   const uint64_t keep = std::max(used / kKeptShare, std::min(used, std::max(growth_ / 2, reserve)));
   CHECK_LE(keep, used);
   return keep;
@@ -112,7 +114,7 @@ uint64_t PoolSpace::GiveBack(uint64_t most) {
 // Nobody needed the least of stored free space in a window of time. This least, less the reserve, is the surplus, and
 // each call gives back a piece of it. Space that is taken meanwhile lowers the least (TryAllocate), and so the next
 // surplus.
-bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
+bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve, KeptFree kept) {
   uint64_t most, holes = 0, given = 0;
   bool scarce;
   {
@@ -122,7 +124,7 @@ bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64
       window_began_ = now_micros;
       least_stored_free_ = UINT64_MAX;
     }
-    const uint64_t stored = StoredFree(), keep = Keep(reserve);
+    const uint64_t stored = StoredFree(), keep = Keep(reserve, kept);
     least_stored_free_ = std::min(least_stored_free_, stored);
     if (now_micros - window_began_ >= window_micros) {
       surplus_ = least_stored_free_ - std::min(least_stored_free_, keep);
@@ -176,7 +178,7 @@ void PoolSpace::GiveBackAll(uint64_t reserve) {
   const auto surplus = [&] {
     MutexLock lock(&mutex_);
     const uint64_t stored = StoredFree();
-    return stored - std::min(stored, Keep(reserve));
+    return stored - std::min(stored, Keep(reserve, KeptFree::kForWriters));
   };
   {
     MutexLock lock(&mutex_);

@@ -30,6 +30,10 @@
 
 namespace miodb {
 
+// Free storage that stays: a quarter of what is in use, what the files would grow ahead, and the reserve, though of the
+// latter two no more than is in use; or, where nobody writes, the reserve up to a small share of what is in use.
+enum class KeptFree : uint8_t { kForWriters, kAtRest };
+
 class PoolSpace {
  public:
   // How files have grown since the pool was opened. relaxed everywhere: statistics.
@@ -69,10 +73,10 @@ class PoolSpace {
   // use. False if that was not needed or not possible.
   bool GrowAhead(uint64_t bytes);
 
-  // Gives back storage that was free through a window of time, but for what is kept: a quarter of what is in use, what
-  // the files would grow ahead, and the reserve, though of these no more than is in use. To be called now and then, by
-  // one thread; does one piece at a time, and returns whether there was one.
-  bool GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve);
+  // Gives back storage that was free through a window of time, but for what is kept. To be called now and then, by one
+  // thread; does one piece at a time, and returns whether there was one.
+  bool GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve,
+                    KeptFree kept = KeptFree::kForWriters);
 
   // Gives back all free storage but what is kept, and makes the files shorter. Nobody uses the pool any more.
   void GiveBackAll(uint64_t reserve);
@@ -132,7 +136,7 @@ class PoolSpace {
   Status FillHoles(PmRef offset, uint64_t size);
   void LeaveHoles(PmRef offset, uint64_t size, Aside* aside);
   uint64_t StoredFree() const REQUIRES(mutex_);
-  uint64_t Keep(uint64_t reserve) const REQUIRES(mutex_);
+  uint64_t Keep(uint64_t reserve, KeptFree kept) const REQUIRES(mutex_);
   bool LastStored(int i, uint64_t most, PmRef* below, ExtentAllocator::Run* run) const REQUIRES(mutex_);
   uint64_t GiveBack(uint64_t most);
   void CutFile(int i, uint64_t most) REQUIRES(grow_mutex_);
