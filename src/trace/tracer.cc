@@ -1,20 +1,15 @@
 #include "src/trace/tracer.h"
 
-#include <chrono>
-#include <new>
+#include <exception>
 #include <utility>
 
-#include "miodb/db.h"
 #include "src/util/check/check.h"
-#include "src/util/check/no_throw.h"
-#include "src/util/clock/clock.h"
 
 // A recorded call, step by step: the caller sees by one relaxed load that a trace runs; under the mutex it is asked
-// whether the call passes the filter, the sampling and the size limit (Takes); the record is made in a string that is
-// used again and again, gets the time at which it is made, and goes to the writer; the chain of checksums goes on over
-// its bytes.
+// whether the call passes the filter, the sampling and the size limit (Takes); the recorder
+// makes the record, gives it its time and writes it.
 //
-// Errors stay here: the first one is kept in status_, ends the recording, and is what End returns. No call of the
+// Errors stay there: the first one ends the recording, and is what End returns. No call of the
 // database fails or waits for a trace longer than for the mutex and one write into the writer's buffer.
 
 namespace miodb {
@@ -23,13 +18,6 @@ namespace {
 
 constexpr uint64_t kAllFilters =
     kTraceFilterGet | kTraceFilterWrite | kTraceFilterSeek | kTraceFilterSeekForPrev | kTraceFilterMultiGet;
-
-// The build says it; db.h does not where it stands in for LevelDB's.
-#ifdef MIODB_VERSION_MAJOR
-constexpr int kMajor = MIODB_VERSION_MAJOR, kMinor = MIODB_VERSION_MINOR;
-#else
-constexpr int kMajor = kMajorVersion, kMinor = kMinorVersion;
-#endif
 
 // More than a payload has besides keys and bounds: bitmap, column family, lengths.
 constexpr uint64_t kAroundKeys = 64;
@@ -55,101 +43,38 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
     return Status::InvalidArgument("TraceOptions::filter", std::to_string(options.filter) + " has unknown bits");
   }
   const MutexLock lock(&mutex_);
-  if (writer_ != nullptr) return Status::InvalidArgument("StartTrace", "a trace is running already");
+  if (recorder_.runs()) return Status::InvalidArgument("StartTrace", "a trace is running already");
   DCHECK(mode_.load(std::memory_order_relaxed) == Mode::kOff);  // relaxed: changes under the mutex alone
-  writer_ = std::move(writer);
   options_ = options;
-  status_ = Status::OK();
   trace_++;  // so that scans of seeks of an earlier trace are known
   skipped_ = 0;
-  checksum_ = checksummed_bytes_ = 0;
-  start_wall_micros_ = WallMicros();
-  start_micros_ = NowMicros();
-  Record([](TraceEncoder encoder, uint64_t micros) { encoder.Begin(micros, kMajor, kMinor); });
-  // Tells readers at once that there are such records.
-  if (options_.own_records) RecordChecksum();
-  if (!status_.ok()) {
-    writer_.reset();
-    return status_;
-  }
+  Status s = recorder_.Begin(std::move(writer), options.own_records);
+  if (!s.ok()) return s;
   // From here on calls are recorded: writes when they are made or, if so wished, by the leader in the order of the log.
   mode_.store(options.preserve_write_order ? Mode::kAsApplied : Mode::kAsCalled, std::memory_order_relaxed);
-  return Status::OK();
+  return s;
 }
 
-// mode_ falls first, under the lock that every record is made under, so nothing comes behind the end record. The
-// writer goes here, also after an error, and with it its buffer.
+// mode_ falls first, under the lock that every record is made under, so nothing comes behind the end record.
 Status Tracer::End() {
   const MutexLock lock(&mutex_);
-  if (writer_ == nullptr) return Status::InvalidArgument("EndTrace", "no trace is running");
+  if (!recorder_.runs()) return Status::InvalidArgument("EndTrace", "no trace is running");
   DCHECK(mode_.load(std::memory_order_relaxed) != Mode::kOff);  // relaxed: as in Start
   mode_.store(Mode::kOff, std::memory_order_relaxed);
-  if (options_.own_records) RecordChecksum();
-  Record([](TraceEncoder encoder, uint64_t micros) { encoder.End(micros); });
-  // The writer is closed also if it has failed, so that its file is let go of; its first error is the one that counts.
-  const Status closed = writer_->Close();
-  if (status_.ok()) status_ = closed;
-  writer_.reset();
-  std::string().swap(scratch_);
-  return status_;
-}
-
-// The date comes from the wall clock once; from there on the monotonic clock counts, so times never go back when
-// somebody sets the date.
-uint64_t Tracer::Micros() const {
-  const uint64_t now = NowMicros();
-  CHECK_GE(now, start_micros_);
-  return start_wall_micros_ + (now - start_micros_);
+  return recorder_.End();
 }
 
 // The filter comes before the sampling.
 bool Tracer::Takes(TraceFilter type) {
   // Calls that the filter leaves out do not count for the sampling, and neither do calls that come when the file is
   // full.
-  if (writer_ == nullptr || !status_.ok()) return false;
+  if (!recorder_.runs() || !recorder_.status().ok()) return false;
   if ((options_.filter & static_cast<uint64_t>(type)) != 0) return false;
-  if (writer_->GetFileSize() > options_.max_trace_file_size) return false;
+  if (recorder_.bytes() > options_.max_trace_file_size) return false;
   CHECK_LT(skipped_, options_.sampling_frequency);
   if (++skipped_ < options_.sampling_frequency) return false;
   skipped_ = 0;
   return true;
-}
-
-// The checksum goes on before the write, so it covers what was meant to be written.
-Status Tracer::WriteScratch() {
-  CHECK_GE(scratch_.size(), kTraceHeadBytes);
-  checksum_ = ChainChecksum(checksum_, scratch_);
-  return writer_->Write(scratch_);
-}
-
-// After the first error nothing is written any more: behind a piece that is missing, the rest of the file could not be
-// read.
-template <typename Encode>
-uint64_t Tracer::Record(Encode encode) {
-  if (!status_.ok()) return 0;
-  CHECK(writer_ != nullptr);
-  const uint64_t micros = Micros();
-  status_ = NoThrow("trace", [&] {
-    mutex_.AssertHeld();  // for the analysis, which does not see that the call is made at once
-    encode(TraceEncoder(&scratch_), micros);
-    return WriteScratch();
-  });
-  return status_.ok() ? micros : 0;
-}
-
-// A checksum record covers all records before it, also an earlier one.
-void Tracer::RecordChecksum() {
-  CHECK(options_.own_records);
-  checksummed_bytes_ = writer_->GetFileSize();
-  const uint64_t checksum = checksum_;
-  Record([checksum](TraceEncoder encoder, uint64_t micros) { encoder.Checksum(micros, checksum); });
-}
-
-// Checksums are due by bytes and not by records, so that they cost the same share of a trace of small calls and of
-// large ones.
-void Tracer::RecordChecksumIfDue() {
-  DCHECK(writer_ != nullptr);
-  if (options_.own_records && writer_->GetFileSize() - checksummed_bytes_ >= kTraceChecksumBytes) RecordChecksum();
 }
 
 // The time is taken under the mutex, so times ascend in the file.
@@ -157,9 +82,7 @@ template <typename Encode>
 uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
   const MutexLock lock(&mutex_);
   if (!Takes(type)) return 0;
-  const uint64_t micros = Record(encode);
-  RecordChecksumIfDue();
-  return micros;
+  return recorder_.Record(encode);
 }
 
 // A single update is recorded as a batch, as the format has only batches.
@@ -179,7 +102,7 @@ bool Tracer::Fits(uint64_t payload_bytes) {
   if (payload_bytes <= kMaxTracePayload) return true;
   const MutexLock lock(&mutex_);
   // The first failure stays the one that End returns.
-  if (status_.ok()) status_ = Status::InvalidArgument("trace", "the keys of a call do not fit into a record");
+  recorder_.Fail(Status::InvalidArgument("trace", "the keys of a call do not fit into a record"));
   return false;
 }
 
@@ -212,9 +135,8 @@ Tracer::SeekId Tracer::Seek(TraceType type, uint32_t family, const Slice& key, c
   const UserKey user_key = InFamily(family, key);
   const Slice user_lower = lower == nullptr ? Slice() : InFamily(family, *lower).key;
   const Slice user_upper = upper == nullptr ? Slice() : InFamily(family, *upper).key;
-  const uint64_t micros =
-      Record([&](TraceEncoder encoder, uint64_t now) { encoder.Seek(now, type, user_key, &user_lower, &user_upper); });
-  RecordChecksumIfDue();
+  const uint64_t micros = recorder_.Record(
+      [&](TraceEncoder encoder, uint64_t now) { encoder.Seek(now, type, user_key, &user_lower, &user_upper); });
   return micros == 0 || !options_.own_records ? SeekId{} : SeekId{trace_, micros};
 }
 
@@ -224,11 +146,10 @@ void Tracer::Scan(const SeekId& seek, uint32_t family, const Slice& key, uint64_
   CHECK_GT(seek.trace, 0u);
   const MutexLock lock(&mutex_);
   CHECK_LE(seek.trace, trace_);  // no iterator knows of a trace to come
-  if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;
-  Record([&](TraceEncoder encoder, uint64_t micros) {
+  if (!recorder_.runs() || seek.trace != trace_ || recorder_.bytes() > options_.max_trace_file_size) return;
+  recorder_.Record([&](TraceEncoder encoder, uint64_t micros) {
     encoder.Scan(micros, seek.micros, InFamily(family, key), nexts, prevs);
   });
-  RecordChecksumIfDue();
 }
 
 // The scan before ends where the iterator is sent elsewhere, and is recorded then: how far it went is not known

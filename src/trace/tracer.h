@@ -18,7 +18,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "miodb/trace.h"
-#include "src/trace/trace_format.h"
+#include "src/trace/trace_recorder.h"
 #include "src/util/bytes/family_key.h"
 #include "src/util/check/check.h"
 #include "src/util/threads/mutex.h"
@@ -77,30 +77,17 @@ class Tracer {
 
   bool Fits(uint64_t payload_bytes) EXCLUDES(mutex_);
   bool Takes(TraceFilter type) REQUIRES(mutex_);
-  // Makes a record by encode(TraceEncoder, micros) and writes it. Returns its time, or 0 if it was not written.
-  template <typename Encode>
-  uint64_t Record(Encode encode) REQUIRES(mutex_);
   template <typename Encode>
   uint64_t RecordCall(TraceFilter type, Encode encode);
-  void RecordChecksum() REQUIRES(mutex_);
-  void RecordChecksumIfDue() REQUIRES(mutex_);
-  Status WriteScratch() REQUIRES(mutex_);
-  uint64_t Micros() const REQUIRES(mutex_);
 
   const std::atomic<bool>* const has_families_;
   std::atomic<Mode> mode_{Mode::kOff};
 
   Mutex mutex_;
-  std::unique_ptr<TraceWriter> writer_ GUARDED_BY(mutex_);  // nullptr: no trace runs
+  TraceRecorder recorder_ GUARDED_BY(mutex_);
   TraceOptions options_ GUARDED_BY(mutex_);
-  Status status_ GUARDED_BY(mutex_);          // the first failure
-  uint64_t trace_ GUARDED_BY(mutex_) = 0;     // counts the traces
-  uint64_t skipped_ GUARDED_BY(mutex_) = 0;   // calls since the last one that was recorded
-  uint64_t checksum_ GUARDED_BY(mutex_) = 0;  // of what was written
-  uint64_t checksummed_bytes_ GUARDED_BY(mutex_) = 0;
-  uint64_t start_wall_micros_ GUARDED_BY(mutex_) = 0;
-  uint64_t start_micros_ GUARDED_BY(mutex_) = 0;  // of the monotonic clock
-  std::string scratch_ GUARDED_BY(mutex_);
+  uint64_t trace_ GUARDED_BY(mutex_) = 0;    // counts the traces
+  uint64_t skipped_ GUARDED_BY(mutex_) = 0;  // calls since the last one that was recorded
 };
 
 // Counts of an iterator for the tracer.
