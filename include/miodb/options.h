@@ -304,6 +304,16 @@ struct MIODB_EXPORT Options {
   // and "none": the memory as it is; "count": the same, reads are counted (docs/nvm_model.md).
   std::string nvm_model;
 
+  // A file that gets a trace of all accesses to the pool's memory, from this open to the close: what is read, written,
+  // flushed and fenced, where, why and when (docs/nvm_model.md). "": none. A file that is there is written over. The
+  // trace is taken where nvm_model charges; without one the model "count" is taken. A failure to write ends the trace,
+  // is told in the info log, and fails no call. A crash leaves a file without an end.
+  std::string device_trace;
+
+  // Which accesses the trace has. "": all; "every:N": of every N runs of 64 accesses that a thread makes, the first;
+  // "seconds:FROM-TO": those between two times since the open.
+  std::string device_trace_sample;
+
   // ---- Log and memtable ------------------------------------------------------------------------------------------
 
   // Where a write is before it is in a table: see LogMode. The mode may change at every open: the open first reads the

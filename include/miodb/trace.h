@@ -63,6 +63,7 @@ enum TraceType : int {
   kTraceSeekToFirst = 65,  // LevelDB's calls that have no key.
   kTraceSeekToLast = 66,
   kTraceChecksum = 67,  // Of everything before it; a TraceReader checks it and does not deliver it.
+  kTraceAccesses = 68,  // Accesses to the pool's memory: see TraceAccesses. Only in traces of Options::device_trace.
 };
 
 // Bits for TraceOptions::filter: each names calls to leave out.
@@ -160,6 +161,58 @@ class MIODB_EXPORT TraceUpdates {
   bool damaged_ = false;
 };
 
+// An access to the memory of the pool. The numbers of kinds and purposes are those of the file and never change.
+struct MIODB_EXPORT TraceAccess {
+  enum Kind : int {
+    kRead = 0,   // Of a table's index or records, of a block that is copied; records of memtables are not in a trace.
+    kWrite = 1,  // Bytes that were stored and are on their way to the medium.
+    kFlush = 2,  // Bytes that were in their place before and are sent on their way.
+    kFence = 3,  // Whatever the thread wrote before is durable when the fence ends. Has no offset and no bytes.
+  };
+  // Why bytes are written, or a fence is made. Reads have no purpose.
+  enum Purpose : int {
+    kLog = 0,
+    kMemtableFlush = 1,
+    kMerge = 2,
+    kLazyCopy = 3,
+    kEvacuation = 4,
+    kManifest = 5,
+    kNoPurpose = 31,
+  };
+  // Larger ones are several accesses, each of which but the last ends at a multiple of 4096.
+  static constexpr uint32_t kMostBytes = (uint32_t{16} << 20) - 4096;
+
+  Kind kind = kRead;
+  Purpose purpose = kNoPurpose;
+  uint16_t thread = 0;  // Counted from 0, in the order of their first accesses; after 65535 from 0 again.
+  uint32_t bytes = 0;
+  uint64_t offset = 0;  // In the pool, whose regions lie behind one another; below 2^48.
+  uint64_t nanos = 0;   // Since the trace began; never goes back.
+};
+
+// Walks the accesses of a record in their order. Any bytes may be given, as for TraceUpdates. A value; the thread that
+// has it uses it alone.
+class MIODB_EXPORT TraceAccesses {
+ public:
+  // The bytes must outlive this.
+  explicit TraceAccesses(const Slice& accesses);
+
+  // Stores the next access and returns true; false at the end and at damage.
+  bool Next(TraceAccess* access);
+
+  // Whether the walk ended at damage. Records that a TraceReader delivers have none.
+  bool damaged() const { return damaged_; }
+
+  // Where the pool's first byte was mapped in the process: offsets are counted from there.
+  uint64_t base() const { return base_; }
+
+ private:
+  Slice rest_;
+  uint64_t base_ = 0;
+  uint64_t nanos_ = 0;
+  bool damaged_ = false;
+};
+
 // A key of a call with several keys.
 struct MIODB_EXPORT TraceKey {
   uint32_t column_family = 0;
@@ -183,6 +236,7 @@ struct MIODB_EXPORT TraceRecord {
   uint64_t seek_micros = 0;    // kTraceScan: micros of the seek
   uint64_t nexts = 0;          // kTraceScan: steps forward and backward
   uint64_t prevs = 0;
+  Slice accesses;  // kTraceAccesses: see TraceAccesses
 };
 
 // Reads the records of a trace in their order, those of RocksDB's traces too. A TraceReader has a window of the file in

@@ -29,31 +29,9 @@ namespace miodb {
 
 namespace {
 
-// The last units of the streams that a thread reads, a leaf's and a record's for example.
-class Streams {
- public:
-  // Whether the unit goes on with one of the last kStreams streams, or is the last one of it again; otherwise it
-  // begins a new stream in the place of the oldest. A device reads ahead in a similar way, for a few streams at once.
-  bool Follows(uint64_t unit) {
-    for (uint64_t& last : last_) {
-      if (last + 1 != unit && last != unit) continue;
-      last = unit;
-      return true;
-    }
-    last_[next_++ % kStreams] = unit;
-    return false;
-  }
-
- private:
-  static constexpr unsigned kStreams = 4;
-  static_assert(std::has_single_bit(kStreams));  // so that the count may begin at 0 again
-  uint64_t last_[kStreams] = {};
-  unsigned next_ = 0;
-};
-
 // Each thread has its streams, for all models of the process together: an approximation, as two pools read by one
 // thread in turn have separate buffers in their devices.
-thread_local Streams t_streams;
+thread_local NvmStreams t_streams;
 
 // Writes of a thread that no bucket knows of yet. Looking at the clock and the bucket takes as long as a small write,
 // so it is done for several at once.
@@ -64,6 +42,14 @@ struct Owed {
 };
 
 thread_local Owed t_owed;
+
+// The number of the thread for the sink of a model.
+struct Numbered {
+  uint64_t model = 0;
+  uint16_t number = 0;
+};
+
+thread_local Numbered t_numbered;
 
 // The part of a bucket that a thread may owe.
 constexpr uint64_t kOwedShare = 4;
@@ -281,6 +267,36 @@ int NvmModel::RegionOf(uintptr_t address) const {
   return 0;
 }
 
+// Looks the units up and counts them.
+NvmModel::ReadCost NvmModel::CountRead(const void* p, size_t size, NvmStreams* streams) {
+  DCHECK_GT(size, 0u);
+  const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
+  const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
+  ReadCost cost;
+  for (uint64_t unit = first; unit <= last; unit++) {
+    const bool follows = streams->Follows(unit);
+    if (units_.Touch(unit)) continue;
+    (follows ? cost.sequential : cost.random)++;
+    if (pages_ != nullptr && !pages_->Touch(unit >> (kPageShift - kUnitShift))) cost.missed++;
+  }
+  DCHECK_LE(cost.random + cost.sequential, last - first + 1);
+  const uint64_t cached = last - first + 1 - cost.random - cost.sequential;
+  // relaxed: statistics
+  if (cost.random > 0) random_units_.fetch_add(cost.random, std::memory_order_relaxed);
+  if (cost.sequential > 0) sequential_units_.fetch_add(cost.sequential, std::memory_order_relaxed);
+  if (cached > 0) cached_units_.fetch_add(cached, std::memory_order_relaxed);
+  if (cost.missed > 0) device_misses_.fetch_add(cost.missed, std::memory_order_relaxed);
+  return cost;
+}
+
+// Pages that are written are in the device's cache from then on.
+void NvmModel::CountWrite(const void* p, size_t size) {
+  if (pages_ == nullptr) return;
+  DCHECK_GT(size, 0u);
+  const uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  for (uint64_t page = address >> kPageShift; page <= (address + size - 1) >> kPageShift; page++) pages_->Touch(page);
+}
+
 // Called before the bytes are touched, with what the engine is about to read: a leaf, a line of one, a record. The
 // wait begins at a clock reading that is ordered behind earlier loads, so it does not overlap with what the machine's
 // own memory takes for them.
@@ -289,22 +305,7 @@ void NvmModel::Read(const void* p, size_t size) {
   const bool waits =
       random_nanos_ > 0 || sequential_nanos_ > 0 || read_ticks_per_byte_ > 0 || figures_.device_miss_nanos > 0;
   const uint64_t start = waits ? clock_.OrderedNow() : 0;
-  const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
-  const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
-  uint64_t random = 0, sequential = 0, missed = 0;
-  for (uint64_t unit = first; unit <= last; unit++) {
-    const bool follows = t_streams.Follows(unit);
-    if (units_.Touch(unit)) continue;
-    (follows ? sequential : random)++;
-    if (pages_ != nullptr && !pages_->Touch(unit >> (kPageShift - kUnitShift))) missed++;
-  }
-  DCHECK_LE(random + sequential, last - first + 1);
-  const uint64_t cached = last - first + 1 - random - sequential;
-  // relaxed: statistics
-  if (random > 0) random_units_.fetch_add(random, std::memory_order_relaxed);
-  if (sequential > 0) sequential_units_.fetch_add(sequential, std::memory_order_relaxed);
-  if (cached > 0) cached_units_.fetch_add(cached, std::memory_order_relaxed);
-  if (missed > 0) device_misses_.fetch_add(missed, std::memory_order_relaxed);
+  const auto [random, sequential, missed] = sink_ == nullptr ? CountRead(p, size, &t_streams) : TracedRead(p, size);
   // Latency and the queue for bandwidth pass at the same time, and to join the queue takes some of it.
   uint64_t served = 0;
   if (read_ticks_per_byte_ > 0 && random + sequential > 0) {
@@ -330,13 +331,17 @@ uint64_t NvmModel::ChargeRead(uintptr_t address, uint64_t units, uint64_t now) {
 }
 
 // Writes are charged in portions, when a thread owes a part of the burst: the total is right, and a small write costs
-// no look at the clock. Pages that are written are in the device's cache from then on. When a thread comes to this
-// model, its debt to another model is dropped: less than kOwedShare of a burst.
-void NvmModel::Write(const void* p, size_t size) {
+// no look at the clock. When a thread comes to this model, its debt to another model is dropped: less than kOwedShare
+// of a burst.
+void NvmModel::Write(TraceAccess::Purpose purpose, const void* p, size_t size) {
   if (size == 0) return;
   const uintptr_t address = reinterpret_cast<uintptr_t>(p);
-  if (pages_ != nullptr) {
-    for (uint64_t page = address >> kPageShift; page <= (address + size - 1) >> kPageShift; page++) pages_->Touch(page);
+  if (sink_ == nullptr) {
+    CountWrite(p, size);
+  } else {
+    const MutexLock lock(&order_);
+    Tell(TraceAccess::kWrite, purpose, p, size);
+    CountWrite(p, size);
   }
   if (write_ticks_per_byte_ == 0) return;
   const uint64_t first = address >> kUnitShift;
@@ -362,6 +367,58 @@ void NvmModel::Charge(int region, uint64_t ticks) {
   clock_.WaitUntil(end);
   // relaxed: a statistic
   write_nanos_.fetch_add(static_cast<uint64_t>(clock_.NanosOf(end - now)), std::memory_order_relaxed);
+}
+
+// ---- for the sink
+
+NvmModel::ReadCost NvmModel::TracedRead(const void* p, size_t size) {
+  DCHECK_GT(size, 0u);
+  const MutexLock lock(&order_);
+  Tell(TraceAccess::kRead, TraceAccess::kNoPurpose, p, size);
+  return CountRead(p, size, &t_streams);
+}
+
+void NvmModel::Flush(TraceAccess::Purpose purpose, const void* p, size_t size) {
+  if (sink_ == nullptr || size == 0) return;
+  const MutexLock lock(&order_);
+  Tell(TraceAccess::kFlush, purpose, p, size);
+}
+
+void NvmModel::Fence(TraceAccess::Purpose purpose) {
+  if (sink_ == nullptr) return;
+  DCHECK_GT(regions_.load(std::memory_order_relaxed), 0);  // relaxed: the first is there before any store
+  const MutexLock lock(&order_);
+  sink_->OnAccess(buckets_[0].begin, {.kind = TraceAccess::kFence, .purpose = purpose, .thread = ThreadNumber()});
+}
+
+// A thread that comes to this model begins with no streams, as a replay of the trace does.
+uint16_t NvmModel::ThreadNumber() {
+  if (t_numbered.model != id_) {
+    t_numbered = {id_, static_cast<uint16_t>(threads_++)};
+    t_streams = NvmStreams();
+  }
+  return t_numbered.number;
+}
+
+// An access that is too large for a trace is cut where pages end, so its units and lines are the same in pieces.
+void NvmModel::Tell(TraceAccess::Kind kind, TraceAccess::Purpose purpose, const void* p, size_t size) {
+  constexpr uint64_t kPage = uint64_t{1} << kPageShift;
+  const uintptr_t base = buckets_[0].begin;
+  uint64_t offset = reinterpret_cast<uintptr_t>(p) - base;
+  CHECK(base != 0 && base % kPage == 0 && reinterpret_cast<uintptr_t>(p) >= base);
+  const uint64_t end = offset + size;
+  while (offset < end) {
+    const uint64_t most = end - offset <= TraceAccess::kMostBytes
+                              ? end - offset
+                              : (offset + TraceAccess::kMostBytes) / kPage * kPage - offset;
+    DCHECK(most > 0 && most <= TraceAccess::kMostBytes);
+    sink_->OnAccess(base, {.kind = kind,
+                           .purpose = purpose,
+                           .thread = ThreadNumber(),
+                           .bytes = static_cast<uint32_t>(most),
+                           .offset = offset});
+    offset += most;
+  }
 }
 
 }  // namespace miodb

@@ -21,7 +21,11 @@
 #include <string>
 
 #include "miodb/status.h"
+#include "miodb/trace.h"
+#include "src/emulation/access_sink.h"
 #include "src/emulation/spin_clock.h"
+#include "src/util/check/check.h"
+#include "src/util/threads/mutex.h"
 
 namespace miodb {
 
@@ -47,6 +51,28 @@ struct NvmModelFigures {
   std::string Describe() const;
 };
 
+// The last units of the streams that a thread reads, a leaf's and a record's for example. A thread has its own.
+class NvmStreams {
+ public:
+  // Whether the unit goes on with one of the last kStreams streams, or is the last one of it again; otherwise it
+  // begins a new stream in the place of the oldest. A device reads ahead in a similar way, for a few streams at once.
+  bool Follows(uint64_t unit) {
+    for (uint64_t& last : last_) {
+      if (last + 1 != unit && last != unit) continue;
+      last = unit;
+      return true;
+    }
+    last_[next_++ % kStreams] = unit;
+    return false;
+  }
+
+ private:
+  static constexpr unsigned kStreams = 4;
+  static_assert((kStreams & (kStreams - 1)) == 0);  // so that the count may begin at 0 again
+  uint64_t last_[kStreams] = {};
+  unsigned next_ = 0;
+};
+
 class NvmModel {
  public:
   explicit NvmModel(const NvmModelFigures& figures);
@@ -58,9 +84,31 @@ class NvmModel {
   // Tells the regions of a pool apart: each has bandwidths of its own. By one thread at a time.
   void AddRegion(const char* begin, uint64_t size);
 
+  // Tells the sink of every access, and changes the caches in the order in which it is told. Before the first access
+  // and with one region at least; the sink outlives this.
+  void TraceTo(AccessSink* sink) {
+    CHECK(sink_ == nullptr && sink != nullptr);
+    sink_ = sink;
+  }
+
   // [p, p + size) is about to be read, or written and flushed.
   void Read(const void* p, size_t size);
-  void Write(const void* p, size_t size);
+  void Write(TraceAccess::Purpose purpose, const void* p, size_t size);
+
+  // For the sink alone: a flush of what is in its place, and a fence, cost nothing more.
+  void Flush(TraceAccess::Purpose purpose, const void* p, size_t size);
+  void Fence(TraceAccess::Purpose purpose);
+
+  // Units of a read that are not in the modelled cache, and those whose pages are not in the device's.
+  struct ReadCost {
+    uint64_t random = 0;
+    uint64_t sequential = 0;
+    uint64_t missed = 0;
+  };
+
+  // What Read and Write do without waiting, for accesses that a trace has. streams: of the thread that read.
+  ReadCost CountRead(const void* p, size_t size, NvmStreams* streams);
+  void CountWrite(const void* p, size_t size);
 
   // Units that reads found in the modelled cache, and those that they did not.
   uint64_t cached_units() const { return cached_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
@@ -113,6 +161,9 @@ class NvmModel {
   uint64_t random_units() const { return random_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
   uint64_t sequential_units() const { return sequential_units_.load(std::memory_order_relaxed); }  // relaxed: the same
   int RegionOf(uintptr_t address) const;
+  ReadCost TracedRead(const void* p, size_t size);
+  void Tell(TraceAccess::Kind kind, TraceAccess::Purpose purpose, const void* p, size_t size) REQUIRES(order_);
+  uint16_t ThreadNumber() REQUIRES(order_);
   void Charge(int region, uint64_t ticks);
   uint64_t ChargeRead(uintptr_t address, uint64_t units, uint64_t now);
 
@@ -127,6 +178,9 @@ class NvmModel {
   const uint64_t write_burst_ticks_;
   Tags units_;                         // in the modelled cache
   const std::unique_ptr<Tags> pages_;  // in the device's cache; null: it has none
+  AccessSink* sink_ = nullptr;         // null: nobody is told
+  Mutex order_;                        // held while the sink is told and the caches change
+  uint64_t threads_ GUARDED_BY(order_) = 0;
   Bucket buckets_[kMaxRegions];
   std::atomic<int> regions_{0};
   std::atomic<uint64_t> cached_units_{0};

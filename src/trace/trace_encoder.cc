@@ -191,4 +191,36 @@ void TraceEncoder::Checksum(uint64_t micros, uint64_t checksum) {
   EncodeFixed64(&(*out_)[kTraceHeadBytes], ChainChecksum(checksum, Slice(out_->data(), kTraceHeadBytes)));
 }
 
+void TraceEncoder::Accesses(uint64_t micros, const Slice& accesses) {
+  CHECK_GE(accesses.size(), kAccessHeadBytes + kAccessBytes);
+  CHECK_EQ((accesses.size() - kAccessHeadBytes) % kAccessBytes, 0u);
+  Start(micros, kTraceAccesses);
+  out_->append(accesses.data(), accesses.size());
+  Finish();
+}
+
+bool AccessesPayload::Takes(uint64_t nanos) const {
+  DCHECK(empty() || nanos >= nanos_);
+  return empty() || nanos - nanos_ <= UINT32_MAX;
+}
+
+// Sixteen bytes for each, so that a reader needs no state but the time.
+void AccessesPayload::Add(uint64_t base, const TraceAccess& access) {
+  CHECK(Takes(access.nanos));
+  DCHECK_EQ(access.bytes == 0, access.kind == TraceAccess::kFence);
+  CHECK_LE(access.offset, kMaxAccessOffset);
+  CHECK_LE(access.bytes, TraceAccess::kMostBytes);
+  if (empty()) {
+    PutFixed64(&bytes_, base);
+    PutFixed64(&bytes_, access.nanos);
+    nanos_ = access.nanos;
+  }
+  PutFixed64(&bytes_, access.offset | uint64_t{access.thread} << kAccessOffsetBits);
+  PutFixed32(&bytes_, access.bytes | static_cast<uint32_t>(access.kind) << kAccessBytesBits |
+                          static_cast<uint32_t>(access.purpose) << kAccessPurposeShift);
+  PutFixed32(&bytes_, static_cast<uint32_t>(access.nanos - nanos_));
+  DCHECK_EQ((bytes_.size() - kAccessHeadBytes) % kAccessBytes, 0u);
+  nanos_ = access.nanos;
+}
+
 }  // namespace miodb

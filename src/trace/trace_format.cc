@@ -79,6 +79,15 @@ bool IsDamagedBatch(const Slice& batch) {
   return updates.damaged();
 }
 
+const char* DecodeAccesses(Slice payload, TraceRecord* record) {
+  TraceAccesses accesses(payload);
+  TraceAccess access;
+  while (accesses.Next(&access)) {
+  }
+  record->accesses = payload;
+  return accesses.damaged() ? "a record of accesses that is damaged or cut short" : nullptr;
+}
+
 // Takes text from the front of *input up to a tab or line end, which is dropped. False without one.
 bool TakeField(Slice* input, std::string* field) {
   for (size_t i = 0; i < input->size(); i++) {
@@ -234,6 +243,31 @@ bool TraceUpdates::Next(TraceUpdate* update) {
   return false;
 }
 
+TraceAccesses::TraceAccesses(const Slice& accesses) : rest_(accesses) {
+  damaged_ = !GetFixed64(&rest_, &base_) || !GetFixed64(&rest_, &nanos_);
+}
+
+// Numbers that no access has are damage: a kind or purpose that is unknown, and bytes where there can be none.
+bool TraceAccesses::Next(TraceAccess* access) {
+  if (damaged_ || rest_.empty()) return false;
+  uint64_t place;
+  uint32_t what, since;
+  damaged_ = !GetFixed64(&rest_, &place) || !GetFixed32(&rest_, &what) || !GetFixed32(&rest_, &since);
+  if (damaged_) return false;
+  const uint32_t kind = what >> kAccessBytesBits & kMostAccessKinds, purpose = what >> kAccessPurposeShift;
+  nanos_ += since;
+  access->offset = place & kMaxAccessOffset;
+  access->thread = static_cast<uint16_t>(place >> kAccessOffsetBits);
+  access->bytes = what & ((uint32_t{1} << kAccessBytesBits) - 1);
+  access->nanos = nanos_;
+  damaged_ = kind > TraceAccess::kFence || (purpose > TraceAccess::kManifest && purpose != TraceAccess::kNoPurpose) ||
+             access->bytes > TraceAccess::kMostBytes || (access->bytes == 0) != (kind == TraceAccess::kFence);
+  if (damaged_) return false;
+  access->kind = static_cast<TraceAccess::Kind>(kind);
+  access->purpose = static_cast<TraceAccess::Purpose>(purpose);
+  return true;
+}
+
 TraceHead DecodeTraceHead(const char* p) {
   return {DecodeFixed64(p), static_cast<unsigned char>(p[8]), DecodeFixed32(p + 9)};
 }
@@ -257,6 +291,7 @@ const char* DecodeTracePayload(int format_version, Slice payload, TraceRecord* r
   record->key.clear();
   record->lower_bound.clear();
   record->upper_bound.clear();
+  record->accesses.clear();
   record->keys.clear();
   record->column_family = 0;
   record->seek_micros = record->nexts = record->prevs = 0;
@@ -264,6 +299,8 @@ const char* DecodeTracePayload(int format_version, Slice payload, TraceRecord* r
   switch (record->type) {
     case kTraceScan:
       return DecodeScan(payload, record);
+    case kTraceAccesses:
+      return DecodeAccesses(payload, record);
     case kTraceSeekToFirst:
     case kTraceSeekToLast:
     case kTraceMultiGet:

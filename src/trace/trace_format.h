@@ -14,6 +14,10 @@
 //                       backward, length-prefixed key of the seek
 //   seek to an end   := as a seek, with an empty key
 //   checksum         := fixed64: ChainChecksum over all records before this one, from 0, and its own head
+//   accesses         := fixed64 address of the pool, fixed64 nanoseconds from the begin record to the first access,
+//   then
+//                       for each access: fixed64 offset in the pool | thread << 48,
+//                       fixed32 bytes | kind << 24 | purpose << 27, fixed32 nanoseconds since the access before
 
 #ifndef MIODB_SRC_TRACE_TRACE_FORMAT_H_
 #define MIODB_SRC_TRACE_TRACE_FORMAT_H_
@@ -78,6 +82,8 @@ class TraceEncoder {
   void Scan(uint64_t micros, uint64_t seek_micros, const UserKey& key, uint64_t nexts, uint64_t prevs);
   // checksum: over all records before.
   void Checksum(uint64_t micros, uint64_t checksum);
+  // accesses: a payload made by AccessesPayload.
+  void Accesses(uint64_t micros, const Slice& accesses);
 
  private:
   void Start(uint64_t micros, TraceType type);
@@ -86,6 +92,25 @@ class TraceEncoder {
   void Finish();
 
   std::string* const out_;
+};
+
+// The payload of a record of accesses, made access by access.
+class AccessesPayload {
+ public:
+  // A payload is not begun, or holds at least an access.
+  bool empty() const { return bytes_.empty(); }
+  const std::string& bytes() const { return bytes_; }
+  void clear() { bytes_.clear(); }
+
+  // Whether the next access at this time has a place here. An empty payload takes any.
+  bool Takes(uint64_t nanos) const;
+
+  // REQUIRES: Takes(access.nanos), times never go back, and base is the same for all.
+  void Add(uint64_t base, const TraceAccess& access);
+
+ private:
+  std::string bytes_;
+  uint64_t nanos_ = 0;  // of the last access
 };
 
 // Decodes the begin record. False if the payload is none.

@@ -144,7 +144,8 @@ void JudgeLatency(const NvmModelFigures& figures, const NvmModelFigures& promise
   uncached.cache_bytes = least.cache_bytes = paged.cache_bytes = 4096;
   least.read_random_nanos = least.read_sequential_nanos = 0.001;
   NvmModel model(held), alone(uncached), shortest(least);
-  for (NvmModel* each : {&model, &alone, &shortest}) each->Write(memory, kUnits * kUnit);  // now all pages are there
+  for (NvmModel* each : {&model, &alone, &shortest})
+    each->Write(miodb::TraceAccess::kLog, memory, kUnits * kUnit);  // now all pages are there
   const double floor = AddedNanos(memory, kFewUnits, &shortest, 1);
   const auto read = [&](const std::string& what, double nanos, uint64_t stride) {
     const double added = AddedNanos(memory, kFewUnits, &alone, stride);

@@ -168,7 +168,7 @@ TEST(NvmModelTest, TheDeviceHoldsAsManyPagesAsItShould) {
 
 TEST(NvmModelTest, WhatIsWrittenIsInTheDevice) {
   NvmModel model(WithDeviceCache());
-  model.Write(Unit(kPageUnits - 1) + 255, 2);
+  model.Write(TraceAccess::kLog, Unit(kPageUnits - 1) + 255, 2);
   model.Read(Unit(0), 1);
   model.Read(Unit(kPageUnits), 1);
   EXPECT_EQ(0u, model.device_misses());
@@ -220,11 +220,11 @@ TEST(NvmModelTest, WritesTakeAtLeastTheirTimeByUnits) {
   for (const uint64_t size : {kUnit, uint64_t{64}}) {
     NvmModel model(figures);
     const uint64_t start = NowNanos();
-    for (uint64_t i = 0; i < 3000; i++) model.Write(Unit(i), size);
+    for (uint64_t i = 0; i < 3000; i++) model.Write(TraceAccess::kLog, Unit(i), size);
     EXPECT_GE(NowNanos() - start, 2990 * 1000u) << "64 bytes cost a whole unit";
   }
   NvmModel free(Figures());
-  free.Write(Unit(0), 1 << 30);
+  free.Write(TraceAccess::kLog, Unit(0), 1 << 30);
   EXPECT_EQ(0u, free.write_nanos()) << "no limit, no wait";
 }
 

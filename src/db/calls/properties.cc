@@ -86,6 +86,14 @@ void AddDoorCounters(const Persist& door, CounterList* result) {
   result->emplace_back("nvm-fences", fences);
 }
 
+void AddModelCounters(const NvmModel& model, CounterList* result) {
+  result->emplace_back("modelled-units-read", model.read_units());
+  result->emplace_back("modelled-units-cached", model.cached_units());
+  result->emplace_back("modelled-device-misses", model.device_misses());
+  result->emplace_back("modelled-read-micros", model.read_nanos() / 1000);
+  result->emplace_back("modelled-write-micros", model.write_nanos() / 1000);
+}
+
 // Six digits at most, so that nothing overflows; no database has as many levels.
 bool ParseNumber(Slice text, uint64_t* number) {
   DCHECK(number != nullptr);
@@ -150,13 +158,8 @@ CounterList Properties::Counters() {
   AddJobs(db_.statistics, &result);
   AddDoorCounters(db_.pool->persist(), &result);
   // Figures of parts that this database does not have are left out, and not told as 0.
-  if (db_.nvm_model != nullptr) {
-    result.emplace_back("modelled-units-read", db_.nvm_model->read_units());
-    result.emplace_back("modelled-units-cached", db_.nvm_model->cached_units());
-    result.emplace_back("modelled-device-misses", db_.nvm_model->device_misses());
-    result.emplace_back("modelled-read-micros", db_.nvm_model->read_nanos() / 1000);
-    result.emplace_back("modelled-write-micros", db_.nvm_model->write_nanos() / 1000);
-  }
+  if (db_.nvm_model != nullptr) AddModelCounters(*db_.nvm_model, &result);
+  if (db_.device_trace != nullptr) result.emplace_back("device-trace-accesses", db_.device_trace->accesses());
   if (logs_->files() != nullptr) {
     result.emplace_back("log-file-bytes", logs_->files()->bytes_written());
     result.emplace_back("log-file-bytes-padding", logs_->files()->padding_bytes());

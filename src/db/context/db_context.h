@@ -27,6 +27,7 @@
 #include "src/nvm/pool/memory_env.h"
 #include "src/nvm/pool/pool.h"
 #include "src/ssd/ssd_store.h"
+#include "src/trace/access_trace.h"
 #include "src/trace/tracer.h"
 #include "src/util/bytes/key_order.h"
 #include "src/util/check/mutation.h"
@@ -98,7 +99,8 @@ struct DbContext {
   std::shared_ptr<BackgroundResources> resources;  // null: background work has no threads
   MemoryBudget::Account memory;                    // what memtables take of the resources' budget
   Placement placement;
-  std::unique_ptr<NvmModel> nvm_model;  // null: none
+  std::unique_ptr<AccessTrace> device_trace;  // null: none
+  std::unique_ptr<NvmModel> nvm_model;        // null: none
   std::unique_ptr<Logger> own_log;
   Logger* info_log = nullptr;
   MemoryEnv::Memory env_memory;       // where the pool lies if options.env keeps its files in memory

@@ -138,7 +138,12 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   NvmModelFigures figures;
   bool off = true;
   if (s.ok()) s = NvmModelFigures::Parse(options.nvm_model, &figures, &off);
+  if (s.ok() && !options.device_trace.empty()) {
+    s = AccessTrace::Start(options.device_trace, options.device_trace_sample, &context.device_trace);
+    if (s.ok() && off) s = NvmModelFigures::Parse("count", &figures, &off);
+  }
   if (s.ok() && !off) context.nvm_model = std::make_unique<NvmModel>(figures);
+  if (s.ok() && context.device_trace != nullptr) context.nvm_model->TraceTo(context.device_trace.get());
   if (s.ok()) s = impl->Start();
   if (s.ok()) *db = std::move(impl);
   return s;
@@ -433,6 +438,10 @@ DBImpl::~DBImpl() {
     if (!s.ok()) context_->LogStatus("free space is kept", s);
   }
   if (context_->tracer.active()) EndTrace().IgnoreError();  // the error is in the info log
+  if (context_->device_trace != nullptr) {
+    const Status s = context_->WithMemory([this] { return context_->device_trace->End(); });
+    if (!s.ok()) context_->LogStatus("device trace", s);
+  }
   if (lock_->held()) context_->Log("closed");
 }
 

@@ -33,6 +33,18 @@ uint64_t BlocksTouched(const char* addr, size_t n, unsigned shift) {
   return last - first + 1;
 }
 
+// The numbers are those of a trace.
+TraceAccess::Purpose TracedPurpose(Purpose purpose) {
+  static_assert(static_cast<int>(Purpose::kLog) == TraceAccess::kLog);
+  static_assert(static_cast<int>(Purpose::kFlush) == TraceAccess::kMemtableFlush);
+  static_assert(static_cast<int>(Purpose::kMerge) == TraceAccess::kMerge);
+  static_assert(static_cast<int>(Purpose::kLazyCopy) == TraceAccess::kLazyCopy);
+  static_assert(static_cast<int>(Purpose::kEvacuation) == TraceAccess::kEvacuation);
+  static_assert(static_cast<int>(Purpose::kManifest) == TraceAccess::kManifest);
+  static_assert(static_cast<int>(Purpose::kCount) == TraceAccess::kManifest + 1);
+  return static_cast<TraceAccess::Purpose>(purpose);
+}
+
 // pmem_memcpy is no memmove.
 bool LieApart(const char* a, const char* b, size_t n) {
   const uintptr_t x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
@@ -99,10 +111,11 @@ bool Persist::Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_
 }
 
 // Whether a fence has to sync what was stored: in file mode, if nothing keeps it from the medium.
-bool Persist::StoreBytes([[maybe_unused]] Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
+bool Persist::StoreBytes(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   DCHECK(dst != nullptr && src != nullptr && n > 0);
   DCHECK(LieApart(dst, static_cast<const char*>(src), n));
-  if (model_ != nullptr) model_->Write(dst, n);
+  if (model_ != nullptr) [[unlikely]]
+    model_->Write(TracedPurpose(purpose), dst, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
     const bool streamed = mode_ != kPersistFile && n >= kNonTemporalMinBytes;
@@ -134,6 +147,8 @@ void Persist::CopyBeside(size_t lane, char* dst, const void* src, size_t n MIODB
 void Persist::FenceBeside(size_t lane MIODB_SITE_ARGUMENT) {
   DCHECK(lane < kLogLanes && mode_ != kPersistFile);
   Add(lanes_[lane].fences, 1, true);
+  if (model_ != nullptr) [[unlikely]]
+    model_->Fence(TraceAccess::kLog);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
     hook_->OnFence(site);
@@ -157,6 +172,8 @@ void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
   DCHECK(addr != nullptr);
   Count(&counters_[static_cast<int>(purpose)], purpose == Purpose::kLog, addr, n);
+  if (model_ != nullptr) [[unlikely]]
+    model_->Flush(TracedPurpose(purpose), addr, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
     if (hook_->OnFlush(site, addr, n) && mode_ == kPersistFile) MarkDirty(StreamOf(purpose), addr, n);
@@ -179,11 +196,19 @@ Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr && (!hook_->OnFence(site) || mode_ != kPersistFile)) return Status::OK();
 #endif
-  if (mode_ != kPersistFile) {
-    pmem_drain();
-    return Status::OK();
-  }
-  return SyncDirty(StreamOf(purpose));
+  if (model_ != nullptr || mode_ == kPersistFile) [[unlikely]]
+    return FenceApart(purpose);
+  pmem_drain();
+  return Status::OK();
+}
+
+// Apart, so that a fence which is an instruction saves no registers for this.
+[[gnu::noinline]] Status Persist::FenceApart(Purpose purpose) {
+  DCHECK(model_ != nullptr || mode_ == kPersistFile);
+  if (model_ != nullptr) model_->Fence(TracedPurpose(purpose));
+  if (mode_ == kPersistFile) return SyncDirty(StreamOf(purpose));
+  pmem_drain();
+  return Status::OK();
 }
 
 // A round: the dirty ranges are taken under the mutex and synced without it, so that others store and mark meanwhile. A

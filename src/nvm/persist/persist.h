@@ -74,7 +74,8 @@ class Persist {
 
   PersistMode mode() const { return mode_; }
 
-  // Charges every store to a model of other memory, which outlives this. Before the first store.
+  // Charges every store to a model of other memory, and tells it of flushes and fences. The model outlives this. Before
+  // the first store.
   void SetModel(NvmModel* model) {
     CHECK_EQ(TotalBytes(), 0u);
     CHECK(model_ == nullptr);
@@ -140,6 +141,7 @@ class Persist {
   static void Count(PersistCounters* counters, bool only_writer, const char* dst, size_t n);
   bool Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT);
   bool StoreBytes(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT);
+  Status FenceApart(Purpose purpose);
   void MarkDirty(SyncStream stream, const char* addr, size_t n);
   Status SyncDirty(SyncStream stream);
   int SyncRange(const DirtyRange& range) const;

@@ -48,6 +48,8 @@ class _Options(_Objects, total=False):
     nvm_region_search: _Path | None
     nvm_huge_pages: bool | None
     nvm_model: _Path | None
+    device_trace: _Path | None
+    device_trace_sample: _Path | None
     log_mode: Literal['pmem', 'off', 'file'] | None
     log_chunk_size: int | None
     max_immutable_memtables: int | None

@@ -265,6 +265,16 @@ public final class Options {
     return set("nvm_model", value);
   }
 
+  /** A trace of all accesses to the pool's memory; empty: none. */
+  public Options deviceTrace(Path value) {
+    return path("device_trace", value);
+  }
+
+  /** Which accesses the trace has; empty: all. */
+  public Options deviceTraceSample(String value) {
+    return set("device_trace_sample", value);
+  }
+
   /** Where a write is before it is in a table. */
   public Options logMode(LogMode value) {
     return word("log_mode", value);
