@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "tools/trace/external_sort.h"
 #include "tools/trace/key_analysis.h"
 #include "tools/trace/output_files.h"
+#include "tools/trace/trace_end.h"
 
 namespace {
 
@@ -26,21 +26,6 @@ using miodb::Status;
 using miodb::TraceReader;
 using miodb::bench::FlagSet;
 using miodb::tools::AnalyzerOptions;
-
-// Judges the reader's end. A crash leaves a record that the end of the file cuts, so everything before it counts; with
-// other damage only if that was asked for.
-Status CheckEnd(const AnalyzerOptions& options, const TraceReader& reader) {
-  const Status s = reader.status();
-  if (s.ok()) {
-    if (!reader.ended())
-      std::fprintf(stderr, "warning: %s has no end record: tracing was cut off\n", reader.path().c_str());
-    return s;
-  }
-  if (!reader.torn() && !(s.IsCorruption() && options.try_process_corrupted_trace)) return s;
-  std::fprintf(stderr, "warning: %s; the %" PRIu64 " bytes from there on are left out\n", s.ToString().c_str(),
-               reader.file_bytes() - reader.offset());
-  return Status::OK();
-}
 
 Status Analyze(const AnalyzerOptions& options) {
   std::unique_ptr<TraceReader> reader;
@@ -52,7 +37,7 @@ Status Analyze(const AnalyzerOptions& options) {
   miodb::tools::ExternalSort sort(options.output_dir, static_cast<size_t>(options.memory_mb) << 20);
   miodb::tools::Collector collected(options, &files, &sort);
   s = collected.Run(reader.get());
-  if (s.ok()) s = CheckEnd(options, *reader);
+  if (s.ok()) s = miodb::tools::JudgeTraceEnd(*reader, options.try_process_corrupted_trace);
   if (s.ok()) s = sort.Finish();
   if (!s.ok()) return s;
   miodb::tools::KeyAnalysis keys(options, collected, &files);
