@@ -64,6 +64,28 @@ TEST_F(DeviceTraceTest, WritesEveryFormat) {
   }
 }
 
+TEST_F(DeviceTraceTest, CountsWritesOfBlocksAndEnergy) {
+  WriteFile(trace_, SmallTrace());
+  const ProgramResult result = Convert("--format=wear --write_picojoules_per_bit=10 --read_picojoules_per_bit=2");
+  EXPECT_EQ(0, result.code);
+  // Two units are written, the first of them twice; the page twice; spans have doubled to 2.048 ms. Of the log there
+  // are 8 bytes.
+  EXPECT_EQ(
+      "figure,x,series,value\nblocks_256,1,-,1\nblocks_256,2,-,1\nblocks_4096,2,-,1\npool,0,log,1\npool,0,flush,2\n"
+      "bytes,0.000,log,256\namplification,0.000,-,32.000\nbytes,2.000,flush,512\namplification,2.000,-,96.000\n"
+      "joules,0,read,4.096e-09\njoules,0,write,6.144e-08\n",
+      result.text);
+  if (RunProgram("gnuplot --version").code != 0) GTEST_SKIP() << "needs gnuplot: Debian package gnuplot-nox";
+  const std::string plot = SourceDir() + "/tools/trace_plot --wearfile=";
+  WriteFile(dir_ / "wear.csv", result.text);
+  const ProgramResult drawn = RunProgram(plot + dir_ / "wear.csv");
+  EXPECT_EQ(0, drawn.code) << drawn.text;
+  EXPECT_TRUE(drawn.Says("wear-report.html: 4 figures, 0 left out")) << drawn.text;
+  WriteFile(dir_ / "cut.csv", result.text + "pool,1");
+  EXPECT_TRUE(RunProgram(plot + dir_ / "cut.csv").Says("line 13: 'pool,1' is not a row of this wear file"));
+  EXPECT_TRUE(RunProgram(plot + trace_).Says("is no wear file"));
+}
+
 TEST_F(DeviceTraceTest, ACutTraceIsWarnedOfAndADamagedOneIsAnError) {
   const std::string whole = SmallTrace();
   WriteFile(trace_, whole.substr(0, whole.size() - 40));

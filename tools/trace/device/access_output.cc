@@ -13,9 +13,6 @@ namespace miodb::tools {
 
 namespace {
 
-constexpr unsigned kLineShift = 6;
-constexpr unsigned kUnitShift = 8;
-
 // A request of a simulator.
 struct Request {
   bool is_write;
@@ -144,7 +141,8 @@ uint64_t BlocksOf(const TraceAccess& access, unsigned shift) {
 std::string AccessFormatsHelp() {
   std::string text =
       "  csv         an access a line: nanos,thread,kind,purpose,offset,bytes\n"
-      "  counts      accesses, bytes, lines of 64 and units of 256 bytes of each kind and purpose\n";
+      "  counts      accesses, bytes, lines of 64 and units of 256 bytes of each kind and purpose\n"
+      "  wear        writes of blocks, over the pool and over time, and energy, for tools/trace_plot --wearfile\n";
   for (const RequestFormat& format : kRequestFormats) {
     std::string name = format.name;
     name.resize(12, ' ');

@@ -14,6 +14,10 @@
 
 namespace miodb::tools {
 
+// Blocks of 2^shift bytes: lines of a processor's cache, and units of a medium such as Optane.
+inline constexpr unsigned kLineShift = 6;
+inline constexpr unsigned kUnitShift = 8;
+
 // "read", "write", "flush", "fence".
 const char* AccessKindName(TraceAccess::Kind kind);
 
@@ -34,7 +38,8 @@ class AccessOutput {
 // The names of all formats with a line of help for each.
 std::string AccessFormatsHelp();
 
-// The output of this format to a stream, whose errors show there; null if there is no such format. base is added to
+// The output of this format to a stream, whose errors show there; null if there is no such format, or if it is "wear",
+// which is WearOutput. base is added to
 // every offset of simulators' formats.
 std::unique_ptr<AccessOutput> NewAccessOutput(const std::string& format, uint64_t base, FILE* out);
 

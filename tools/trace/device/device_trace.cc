@@ -11,6 +11,7 @@
 #include "miodb/trace.h"
 #include "src/util/files/descriptors.h"
 #include "tools/trace/device/access_output.h"
+#include "tools/trace/device/wear_output.h"
 #include "tools/trace/trace_end.h"
 
 namespace {
@@ -20,6 +21,7 @@ using miodb::TraceReader;
 using miodb::bench::FlagSet;
 
 constexpr double kMostSeconds = 1e9;
+constexpr double kMostPicojoules = 1e9;
 constexpr int64_t kMostBase = int64_t{1} << 62;
 
 struct DeviceTraceOptions {
@@ -28,6 +30,7 @@ struct DeviceTraceOptions {
   double from_seconds = 0;
   double to_seconds = kMostSeconds;
   int64_t base = 0;
+  miodb::tools::MediumEnergy energy;
 };
 
 void RegisterFlags(FlagSet* flags, DeviceTraceOptions* options) {
@@ -37,6 +40,14 @@ void RegisterFlags(FlagSet* flags, DeviceTraceOptions* options) {
   flags->Real("to_seconds", &options->to_seconds, 0, kMostSeconds, "leave out accesses from this time on");
   flags->Int("base", &options->base, 0, kMostBase,
              "added to offsets in simulators' formats, a multiple of 256: where the simulated memory begins");
+  flags->Real("read_picojoules_per_bit", &options->energy.read_picojoules_per_bit, 0, kMostPicojoules,
+              "of the medium, for --format=wear");
+  flags->Real("write_picojoules_per_bit", &options->energy.write_picojoules_per_bit, 0, kMostPicojoules, "the same");
+}
+
+std::unique_ptr<miodb::tools::AccessOutput> NewOutput(const DeviceTraceOptions& options) {
+  if (options.format == "wear") return std::make_unique<miodb::tools::WearOutput>(options.energy, stdout);
+  return miodb::tools::NewAccessOutput(options.format, static_cast<uint64_t>(options.base), stdout);
 }
 
 Status Convert(const DeviceTraceOptions& options, miodb::tools::AccessOutput* output) {
@@ -85,9 +96,8 @@ int main(int argc, char** argv) {
   if (error.empty() && options.trace_path.empty()) error = "--trace_path is missing";
   if (error.empty() && options.base % 256 != 0) error = "--base is no multiple of 256";
   try {
-    const auto output = error.empty()
-                            ? miodb::tools::NewAccessOutput(options.format, static_cast<uint64_t>(options.base), stdout)
-                            : nullptr;
+    std::unique_ptr<miodb::tools::AccessOutput> output;
+    if (error.empty()) output = NewOutput(options);
     if (error.empty() && output == nullptr) error = "--format=" + options.format + " is none of the formats of --help";
     if (error.empty()) {
       const Status s = Convert(options, output.get());
