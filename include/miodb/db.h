@@ -286,7 +286,8 @@ class MIODB_EXPORT DB {
 
   // Moves all records from memory and from all levels of the pool into the repository, whatever the range, drops
   // versions that no snapshot sees, and collects garbage. In the SSD tier it moves the tombstones of [*begin, *end]
-  // down until they hide nothing. Returns when all of that is done. nullptr is before the first or after the last key;
+  // down until they hide nothing. Free space of the pool goes back to the file system, unless somebody writes
+  // meanwhile. Returns when all of that is done. nullptr is before the first or after the last key;
   // a range whose end is before its begin does nothing.
   virtual void CompactRange(const Slice* begin, const Slice* end) = 0;
 

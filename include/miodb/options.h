@@ -389,9 +389,10 @@ struct MIODB_EXPORT Options {
 
   // When no write has come for so many milliseconds, what is left in the elastic buffer is merged into the repository
   // by itself, as far as it is worth its cost, so that scans and gets have fewer places to look into; the next write
-  // stops that at once. 0: never. 0 to 10^9. These merges write what WaitForIdle would write, and a merge that is
-  // stopped has written in vain: "miodb.quiet-bytes-written" counts these bytes. A merge that was stopped is tried
-  // again after twice as long a silence, up to 1024 times as long.
+  // stops that at once. A memtable that is large against the tables is flushed before, and when nothing is left to do,
+  // free space of the pool goes back to the file system. 0: never. 0 to 10^9. These merges write what WaitForIdle would
+  // write, and a merge that is stopped has written in vain: "miodb.quiet-bytes-written" counts these bytes. A merge
+  // that was stopped is tried again after twice as long a silence, up to 1024 times as long.
   int settle_after_idle_ms = 1000;
 
   // Payload bytes at which a partition of the repository is split. 4 KiB to 64 GiB.

@@ -292,6 +292,7 @@ void MemTable::AddSortedRange(const Slice& begin, const Slice& end, uint64_t seq
 
 // relaxed: all of it is policy.
 void MemTable::NotePassed(uint64_t steps) const {
+  DCHECK_GT(steps, 0u);
   const uint64_t all = passed_steps_.fetch_add(steps, std::memory_order_relaxed) + steps;
   if (all < kStepsOfFlush + kStepsOfFlushedEntry * count()) return;
   Passed little = Passed::kLittle;

@@ -82,6 +82,7 @@ bool Merger::LookForWork() {
 // What a memtable hides or deletes comes free behind its flush. A memtable that is small against the tables is not
 // worth one: where somebody writes now and then, each flush makes a table.
 bool Merger::MemTableHoldsMuch() const {
+  DCHECK(tree_->memtable != nullptr && tree_->versions != nullptr);
   const MemTable& memtable = *tree_->memtable;
   return !memtable.empty() && (memtable.segment().used_bytes() * kQuietShare > tree_->versions->payload_live_bytes() ||
                                memtable.count() * kQuietShare > tree_->versions->entries());

@@ -32,6 +32,7 @@ class DeadStreak {
 
   // The walk reads at this sequence and time; a seek costs it as much as so many steps.
   void Reset(uint64_t sequence, uint64_t now_micros, size_t steps_of_seek) {
+    DCHECK(sequence <= kMaxSequence && steps_of_seek > 0);
     sequence_ = sequence;
     now_micros_ = now_micros;
     steps_of_seek_ = steps_of_seek;
@@ -60,6 +61,8 @@ class DeadStreak {
     if (++keys_ == next_look_) [[unlikely]]
       Look();
   }
+
+  bool known() const { return known_; }
 
   // Up to which sequence the stretch that the walk is in hides versions of the key; 0: none are hidden. Some sources
   // have left out what the stretch hides, so the walk keeps to it until all are behind it.
@@ -115,6 +118,7 @@ class DeadStreak {
 
   // Without memory, here and below, the walk does without.
   [[gnu::noinline]] void Look() {
+    DCHECK(stretches_ != nullptr && keys_ > 1);
     next_look_ *= 2;
     if (known_) return;
     try {
@@ -128,6 +132,7 @@ class DeadStreak {
   // A walk of the default family goes around those of others without a look. A key that has their mark before there are
   // any has another place in the order of a comparator afterwards.
   [[gnu::noinline]] void Remember(Walk walk, const InternalIterator& versions) {
+    DCHECK(stretches_ != nullptr && keys_ >= kLeastKeys);
     const Slice& begin = walk == Walk::kForward ? first_.key() : last_.key();
     const Slice& end = walk == Walk::kForward ? last_.key() : first_.key();
     if (order_.Compare(begin, end) >= 0 || !versions.status().ok()) return;  // damage

@@ -5,12 +5,13 @@
 #include <iterator>
 #include <utility>
 
+#include "src/format/record.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
 
 bool DeadStretches::Find(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) {
-  DCHECK(found != nullptr);
+  DCHECK(found != nullptr && sequence <= kMaxSequence);
   if (count() == 0) return false;
   const MutexTryLock lock(&mutex_);
   return lock.held() && FindHeld(key, sequence, now_micros, found);
@@ -42,6 +43,7 @@ void DeadStretches::AddHeld(const Stretch& stretch) {
     if (end->second.sequence > stretch.sequence) return;
   }
   while (first != end) Cut(first++, stretch);
+  DCHECK(stretches_.find(stretch.begin) == stretches_.end());
   while (stretches_.size() >= kMost) ForgetOne();
   stretches_.insert_or_assign(stretch.begin, Rest{stretch.end, stretch.sequence, stretch.expired_by});
   count_.store(stretches_.size(), std::memory_order_relaxed);  // relaxed: a hint
@@ -49,6 +51,7 @@ void DeadStretches::AddHeld(const Stretch& stretch) {
 
 // What lies outside of the new stretch stays.
 void DeadStretches::Cut(Map::iterator at, const Stretch& stretch) {
+  DCHECK_LE(at->second.sequence, stretch.sequence);
   const std::string begin = at->first;
   Rest left = at->second;
   stretches_.erase(at);

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "src/db/read/db_iter.h"
-#include "src/db/read/dead_streak.h"
+#include "src/db/read/hidden_versions.h"
 #include "src/format/expiry.h"
 #include "src/iterator/default_family_iterator.h"
 #include "src/iterator/operands.h"
@@ -37,8 +37,7 @@ class VisibleWalk {
         lower_(options.iterate_lower_bound),
         upper_(options.iterate_upper_bound),
         steps_(order_, 1),
-        ranges_(order_),
-        dead_(order_, context.dead),
+        hidden_(order_, context.dead),
         operands_(point.now_micros) {
     Reset(std::move(point));
   }
@@ -52,11 +51,10 @@ class VisibleWalk {
     RangeCover ranges(order_);
     ranges.Reset(point.state->RangeSets(), point.sequence);
     versions_ = std::move(versions);  // from here on nothing throws
-    ranges_ = std::move(ranges);
     state_ = std::move(point.state);
     sequence_ = point.sequence;
     steps_ = VersionSteps(order_, state_->sources());
-    dead_.Reset(sequence_, point.now_micros, steps_.of_seek());
+    hidden_.Reset(std::move(ranges), sequence_, point.now_micros, steps_.of_seek());
     operands_.Reset(point.now_micros);
     valid_ = false;
     failure_ = Status::OK();
@@ -152,9 +150,6 @@ class VisibleWalk {
   using Walk = RangeCover::Walk;
   using Passed = VersionSteps::Passed;
 
-  // So many versions that a range hides are passed one by one before the sources seek its end.
-  static constexpr int kStepsInHidden = 8;
-
   // Another family than the default one is kept to by bounds. Whether there are others is asked anew for each state:
   // with the first one the sources get keys that the default family has to pass.
   std::unique_ptr<InternalIterator> NewSources(const ReadState& state) const {
@@ -171,9 +166,8 @@ class VisibleWalk {
   }
 
   void Jump() {
-    ranges_.Jump();
+    hidden_.Jump();
     steps_.Jump();
-    dead_.Jump();
   }
 
   // Moves what goes with the next move of versions_ into these strings. value_space null: the value is not needed.
@@ -235,12 +229,8 @@ class VisibleWalk {
         Pass(sequence_, Passed::kOfAnyKey);
         continue;
       }
-      if (ranges_.any() && IsHidden(*record, Walk::kForward)) [[unlikely]] {
-        PassHiddenForward();
-        continue;
-      }
-      if (dead_.Hides(*record, Walk::kForward)) [[unlikely]] {
-        dead_.Leave(Walk::kForward, versions_.get());
+      if (hidden_.any() && hidden_.Hides(*record, Walk::kForward)) [[unlikely]] {
+        hidden_.PassForward(&steps_, versions_.get());
         continue;
       }
       if (have_passed && order_.Equal(record->key, passed)) {
@@ -253,13 +243,13 @@ class VisibleWalk {
         if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
         if (record->type() == kTypeMerge) {
           if (FoldForward()) return;
-          dead_.Begin();
+          hidden_.dead()->Begin();
           passed = passed_space_ = key_space_;
         } else {
           RecordView tombstone = *record;
           Keep(&tombstone, &passed_space_, nullptr);
           passed = tombstone.key;
-          dead_.Pass(tombstone);
+          hidden_.dead()->Pass(tombstone);
           versions_->Next();
         }
         have_passed = true;
@@ -272,12 +262,6 @@ class VisibleWalk {
     }
   }
 
-  // Whether a range hides a version that the sequence sees.
-  bool IsHidden(const RecordView& record, Walk walk) {
-    if (record.sequence() > sequence_ || record.sequence() == 0) return false;  // a medium may say 0
-    return record.sequence() <= ranges_.NewestOf(record.key, walk);
-  }
-
   // A put that has not expired becomes current, with the value that its user gave it.
   void Show(const RecordView& put) {
     DCHECK(!HidesKey(put, operands_.now_micros()));
@@ -286,44 +270,11 @@ class VisibleWalk {
     valid_ = true;
   }
 
-  // Goes on to the first version that is not both visible to the sequence and hidden by a range. The first few are
-  // passed one by one, since a stretch may be short; then every source seeks the end of the stretch. If the newest
-  // range has the iterator's own sequence, the iterator sees nothing newer than the range, so newer versions need not
-  // be passed one by one either.
-  [[gnu::noinline]] void PassHiddenForward() {
-    DCHECK(ranges_.any());
-    for (int steps = 0; versions_->Valid(); steps++) {
-      const RecordView& record = versions_->record();
-      if (record.sequence() > sequence_) return;
-      const uint64_t hidden = ranges_.NewestOf(record.key, Walk::kForward);
-      if (record.sequence() > hidden || hidden == 0) return;
-      if (steps_.Seeks(record.key, 0, Walk::kForward, Passed::kOfAnyKey)) {
-        versions_->Seek(record.key.ToString(), 0);
-      } else if (steps < kStepsInHidden) {
-        versions_->Next();
-      } else {
-        versions_->NextFrom(ranges_.end(), hidden == sequence_ ? UINT64_MAX : hidden);
-      }
-    }
-  }
-
-  // Goes back over the hidden version that the walk stands on; over all that is left of its stretch if so many lay
-  // behind it.
-  [[gnu::noinline]] void PassHiddenBackward(int steps) {
-    DCHECK(steps >= 0 && IsHidden(versions_->record(), Walk::kBackward));
-    const Slice key = versions_->record().key;
-    const uint64_t hidden = ranges_.NewestOf(key, Walk::kBackward);
-    if (steps_.Seeks(key, hidden, Walk::kBackward, Passed::kOfAnyKey)) return SeekBefore(key.ToString(), hidden);
-    if (steps < kStepsInHidden) return versions_->Prev();
-    versions_->PrevBefore(ranges_.begin(), hidden == sequence_ ? UINT64_MAX : hidden);
-  }
-
   // Takes the operands of the key that the sources stand on, down to their base or to what a range hides.
   Status AddOperands(const Slice& key, Walk walk) {
     DCHECK(versions_->Valid());
     operands_.Clear();
-    const uint64_t range = ranges_.any() ? ranges_.NewestOf(key, walk) : 0;
-    return operands_.AddAll(order_, key, std::max(range, dead_.HiddenUpTo(key, walk) + 1), versions_.get());
+    return operands_.AddAll(order_, key, hidden_.any() ? hidden_.OldestSeen(key, walk) : 0, versions_.get());
   }
 
   // Shows the value of the operands that the sources stand on, and of what lies below them. False: there is none, since
@@ -382,11 +333,18 @@ class VisibleWalk {
   }
 
   // A walk that failed says nothing of what is dead.
-  void EndStreak(Walk walk) { failure_.ok() ? dead_.End(walk, *versions_) : dead_.Begin(); }
+  void EndStreak(Walk walk) { failure_.ok() ? hidden_.dead()->End(walk, *versions_) : hidden_.dead()->Begin(); }
 
   // Operands without a value hide nothing that a newer one is merged with.
   void PassDead(const RecordView& candidate, bool visible) {
-    visible&& candidate.type() == kTypeMerge ? dead_.Begin() : dead_.Pass(candidate);
+    const bool operand = visible && candidate.type() == kTypeMerge;
+    operand ? hidden_.dead()->Begin() : hidden_.dead()->Pass(candidate);
+  }
+
+  void PassHidden(int passed) {
+    const std::string key = versions_->record().key.ToString();
+    uint64_t before = 0;
+    if (hidden_.PassBackward(passed, &steps_, versions_.get(), &before)) SeekBefore(key, before);
   }
 
   void PassBackward() {
@@ -411,12 +369,8 @@ class VisibleWalk {
         visible = false;
         break;
       }
-      if (ranges_.any() && IsHidden(record, Walk::kBackward)) [[unlikely]] {
-        PassHiddenBackward(hidden_steps++);
-        continue;
-      }
-      if (dead_.Hides(record, Walk::kBackward)) [[unlikely]] {
-        dead_.Leave(Walk::kBackward, versions_.get());
+      if (hidden_.any() && hidden_.Hides(record, Walk::kBackward)) [[unlikely]] {
+        PassHidden(hidden_steps++);
         continue;
       }
       hidden_steps = 0;
@@ -464,8 +418,7 @@ class VisibleWalk {
   std::unique_ptr<InternalIterator> versions_;
   uint64_t sequence_ = 0;
   VersionSteps steps_;
-  RangeCover ranges_;
-  DeadStreak dead_;
+  HiddenVersions hidden_;
   bool valid_ = false;
   Standing standing_ = Standing::kOnCurrent;
   Operands operands_;

@@ -96,6 +96,7 @@ void Tree::Seal() {
 }
 
 void Tree::AskSeal() {
+  DCHECK(memtable != nullptr && !memtable->empty());
   seal_asked.store(memtable.get(), std::memory_order_relaxed);  // relaxed: a wish
   control_->Wake(BackgroundStep::kFlush);
 }

@@ -160,8 +160,8 @@ class DeadHistory {
     }
   }
 
-  // One by one, as the head of a queue moves; what is dead already is deleted once more now and then. What had values
-  // may have them in another source than its tombstones.
+  // One by one, as the head of a queue moves; what is dead already is deleted once more now and then. Values may lie in
+  // another source than their tombstones.
   void EraseStretch(Side* side) {
     const uint64_t begin = random_.Uniform(kKeys), end = std::min(kKeys, begin + 100 + random_.Uniform(600));
     const std::string front = random_.OneIn(2) ? "\x01" : "\xff\xff";
@@ -292,7 +292,7 @@ TEST_F(DeadKeysTest, ASeekToTheHeadOfAQueueCostsLittle) {
       comparisons += cost;
       worst = std::max(worst, cost);
       Delete(Key(i));
-      // Comparisons of merges are not to be counted as those of seeks.
+      // Merges compare as well, so they end before the seeks are counted.
       if (i % 512 == 0) Settle();
     }
     RecordProperty("mean", static_cast<int>(comparisons / kRounds));
