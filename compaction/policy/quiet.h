@@ -102,7 +102,12 @@ class Quiet {
 
   // Something may have come that is worth a job; a look for one found none.
   void Changed() { state_.On(QuietEvent::kChanged); }
-  void FoundNothing() { state_.On(QuietEvent::kNothing); }
+  // True: the database rests from now on.
+  bool FoundNothing() {
+    const bool quiet = MaySettle();
+    state_.On(QuietEvent::kNothing);
+    return quiet;
+  }
 
   void Begin() {
     CHECK(MaySettle() && policy_.settle_after_micros > 0);

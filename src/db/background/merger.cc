@@ -25,8 +25,9 @@ uint64_t BytesOfMerges(const Persist& persist) {
 }
 
 // A memtable is flushed when writers are quiet if its log, or its entries, are more than such a part of those alive in
-// tables.
+// tables, and its log has so many bytes.
 constexpr uint64_t kQuietShare = 8;
+constexpr uint64_t kLeastQuietBytes = 64 * 1024;
 
 }  // namespace
 
@@ -84,8 +85,10 @@ bool Merger::LookForWork() {
 bool Merger::MemTableHoldsMuch() const {
   DCHECK(tree_->memtable != nullptr && tree_->versions != nullptr);
   const MemTable& memtable = *tree_->memtable;
-  return !memtable.empty() && (memtable.segment().used_bytes() * kQuietShare > tree_->versions->payload_live_bytes() ||
-                               memtable.count() * kQuietShare > tree_->versions->entries());
+  const uint64_t bytes = memtable.segment().used_bytes();
+  return !memtable.empty() && bytes >= kLeastQuietBytes &&
+         (bytes * kQuietShare > tree_->versions->payload_live_bytes() ||
+          memtable.count() * kQuietShare > tree_->versions->entries());
 }
 
 // The scheduler decides from a few figures whether marks are wanted. Only then is every payload extent looked at, by a
@@ -164,8 +167,7 @@ bool Merger::Step() {
     if (scheduler_->marks().state() != MarkState::kWanted) {
       job = scheduler_->NextMerge(MakePickerInput());
       if (!job.has_value()) {
-        scheduler_->quiet().FoundNothing();
-        control_->Wake(BackgroundStep::kPrepare);  // free space may be given back now
+        if (scheduler_->quiet().FoundNothing()) control_->Wake(BackgroundStep::kPrepare);  // gives back free space
         return false;
       }
       if (job->range.to.has_value() && job->output_level < db_.options.num_levels - 1 && job->output_run == 0) {

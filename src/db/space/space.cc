@@ -64,10 +64,9 @@ constexpr uint64_t kClearChunks = 20;
 // The same from where space is short, in chunks.
 constexpr uint64_t kClearAhead = 4;
 
-// How many chunks are kept ready: more in a database that is in use, one at least, and one where nobody writes.
-uint64_t SpareTarget(uint64_t chunk_bytes, const DbContext& db, bool rests) {
+// How many chunks are kept ready: more in a database that is in use, one at least.
+uint64_t SpareTarget(uint64_t chunk_bytes, const DbContext& db) {
   DCHECK_GT(chunk_bytes, 0u);
-  if (rests) return 1;
   const uint64_t most = std::min({kSpareBytes, db.options.write_buffer_size, db.pool->used_bytes() / kSparesOfUsed});
   const uint64_t wanted = std::clamp(most / chunk_bytes, uint64_t{2}, kMaxSpares);
   return std::clamp(db.pool->capacity() / kSpareShare / chunk_bytes, uint64_t{1}, wanted);
@@ -321,7 +320,8 @@ bool Space::IndexChunk() {
 }
 
 size_t Space::MissingSpares(uint64_t bytes) const {
-  const uint64_t target = SpareTarget(bytes, db_, Rests());
+  if (spares_for_ == SparesFor::kRest) return spares_.empty() ? 1 : 0;
+  const uint64_t target = SpareTarget(bytes, db_);
   const auto large = [&](const auto& chunk) { return chunk->capacity >= bytes / kChunkShare; };
   return target - std::min(target, static_cast<uint64_t>(std::count_if(spares_.begin(), spares_.end(), large)));
 }
@@ -382,9 +382,13 @@ bool Space::PrepareChunks() {
 std::unique_ptr<LogChunk> Space::TakeSpare(uint64_t frame_bytes) {
   const auto spare = std::find_if(spares_.begin(), spares_.end(),
                                   [frame_bytes](const auto& chunk) { return chunk->capacity >= frame_bytes; });
-  if (spare == spares_.end()) return nullptr;
+  if (spare == spares_.end()) {
+    spares_for_ = SparesFor::kWriters;
+    return nullptr;
+  }
   std::unique_ptr<LogChunk> chunk = std::move(*spare);
   spares_.erase(spare);
+  spares_for_ = SparesFor::kWriters;
   control_->Wake(BackgroundStep::kPrepare);
   return chunk;
 }

@@ -139,13 +139,16 @@ class Space {
     give_back_at_ = LastSequence();
     control_->Wake(BackgroundStep::kPrepare);
   }
-  bool give_back_asked() const REQUIRES(db_mutex) { return give_back_at_.has_value(); }
+  bool give_back_asked() const REQUIRES(db_mutex) { return give_back_at_ == LastSequence(); }
 
   // Does a piece of the preparation; false if there was nothing to do.
   bool Prepare() EXCLUDES(db_mutex);
   Status GiveBack() EXCLUDES(db_mutex);
 
  private:
+  // Chunks are ready for writers that go on; or one is, since the database rested and until a writer takes it.
+  enum class SparesFor : uint8_t { kWriters, kRest };
+
   uint64_t ReserveChunkBytes() const;  // of those that ChunkReserve and CopiesLeave count
 
   // Adds up to count chunks, which one edit names; OK if it was at least one.
@@ -155,7 +158,7 @@ class Space {
       EXCLUDES(db_mutex);
   uint64_t LastSequence() const { return tree_->last_sequence.load(std::memory_order_relaxed); }  // relaxed: policy
   bool Rests() const REQUIRES(db_mutex);
-  Status DropSpares(size_t kept, uint64_t most_bytes) REQUIRES(db_mutex);
+  Status DropSpares(uint64_t least_bytes, uint64_t most_bytes) REQUIRES(db_mutex);
   bool GiveBackPiece() EXCLUDES(db_mutex);
   LogChunk* TakeComplete() REQUIRES(db_mutex);
   bool IndexChunk() EXCLUDES(db_mutex);
@@ -174,6 +177,7 @@ class Space {
   std::deque<std::unique_ptr<LogChunk>> spares_ GUARDED_BY(db_mutex);
   std::deque<std::unique_ptr<LogChunk>> dropping_ GUARDED_BY(db_mutex);  // the manifest still names them
   bool preparing_ GUARDED_BY(db_mutex) = false;
+  SparesFor spares_for_ GUARDED_BY(db_mutex) = SparesFor::kWriters;
   std::optional<uint64_t> give_back_at_ GUARDED_BY(db_mutex);  // the last write when that was asked for
   uint64_t refused_free_ GUARDED_BY(db_mutex) = 0;             // bytes that were free when a chunk was last refused
   uint64_t look_again_micros_ GUARDED_BY(db_mutex) = 0;        // when it is to be tried again in any case

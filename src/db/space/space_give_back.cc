@@ -1,6 +1,7 @@
 // How free space goes back to the file system: at a close, at rest, and after some time without use.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "src/db/space/space.h"
@@ -9,22 +10,32 @@
 
 namespace miodb {
 
-// Nobody writes, and nothing is left to merge or to collect; or somebody wants free space back.
+// Nobody writes, and nothing is left to flush, to merge or to collect; or somebody wants free space back meanwhile.
 bool Space::Rests() const {
-  const uint64_t sequence = LastSequence();
-  return give_back_at_ == sequence || scheduler_->quiet().RestsAt(sequence);
+  const MarkState marks = scheduler_->marks().state();
+  if (!tree_->immutables.empty() || tree_->SealIsAsked() || scheduler_->flushing() || scheduler_->running() > 0 ||
+      marks == MarkState::kWanted || marks == MarkState::kSearching) {
+    return false;
+  }
+  return give_back_asked() || scheduler_->quiet().RestsAt(LastSequence());
 }
 
-// Where the database rests, free space was of no use for long enough, and chunks are prepared for a database of the
-// size that is left.
+// Where the database rests, free space was of no use for long enough. Chunks that are ready go once in a rest, so that
+// those which are made in their place stay.
 bool Space::GiveBackPiece() {
   db_.blocks->GiveBackIdle(NowMicros(), db_.hooks.give_back_micros);
   uint64_t reserve;
   bool rests;
+  std::optional<uint64_t> asked_at;
   {
     DbLock lock(control_);
     rests = Rests();
-    if (rests) DropSpares(1, NextChunkBytes()).IgnoreError();  // tried again later
+    asked_at = give_back_at_;
+    if (rests && spares_for_ == SparesFor::kWriters && !scheduler_->full()) {
+      const uint64_t next = RoundToUnit(NextChunkBytes());
+      DropSpares(next / 2, next).IgnoreError();  // the next rest tries again
+      spares_for_ = SparesFor::kRest;
+    }
     reserve = Reserve(Demand::kAny);
   }
   CHECK(!db_.hooks.manual_background);
@@ -41,7 +52,8 @@ bool Space::GiveBackPiece() {
       (scheduler_->full() || scheduler_->anything_blocked() || scheduler_->flush_blocked())) {
     CameFree();
   }
-  if (!given && give_back_at_.has_value()) {
+  // A request that came meanwhile has a piece of its own.
+  if (!given && asked_at.has_value() && give_back_at_ == asked_at) {
     give_back_at_.reset();
     control_->SignalDone();
   }
@@ -54,24 +66,25 @@ Status Space::GiveBack() {
   DbLock lock(control_);
   CHECK(!preparing_);  // the threads have stopped
   Status s = control_->error();
-  if (s.ok()) s = DropSpares(0, 0);
+  if (s.ok()) s = DropSpares(1, 0);
   if (s.ok()) db_.pool->GiveBackAll(Reserve(Demand::kAny));
   return s;
 }
 
-// Lets go of the chunks that are ready, by an edit, since the manifest names them: of all but so many of at most so
-// many bytes. Writers do not find those that go, which stay until the edit is durable.
-Status Space::DropSpares(size_t kept, uint64_t most_bytes) {
+// Lets go of the chunks that are ready, by an edit, since the manifest names them: of all but one that has so many
+// bytes. Writers do not find those that go, which stay until the edit is durable.
+Status Space::DropSpares(uint64_t least_bytes, uint64_t most_bytes) {
   DCHECK(!preparing_);  // by the thread that prepares, or after its end
   VersionEdit edit;
   Status s = db_.WithMemory([&] {
     control_->AssertHeld();  // for the analysis, which does not see that the calls are made at once
-    const auto stay = std::stable_partition(spares_.begin(), spares_.end(), [&](const auto& chunk) {
-      const bool stays = kept > 0 && chunk->capacity <= most_bytes;
-      kept -= stays;
-      return stays;
-    });
-    for (auto left = spares_.end() - stay; left > 0; left--) {
+    const auto fits = [&](const auto& chunk) {
+      return chunk->capacity >= least_bytes && chunk->capacity <= most_bytes;
+    };
+    const auto kept = std::find_if(spares_.begin(), spares_.end(), fits);
+    if (kept != spares_.end()) std::swap(*kept, spares_.front());
+    const size_t left = kept != spares_.end() ? 1 : 0;
+    while (spares_.size() > left) {
       dropping_.push_back(std::move(spares_.back()));
       spares_.pop_back();
     }
@@ -80,8 +93,7 @@ Status Space::DropSpares(size_t kept, uint64_t most_bytes) {
     }
     return Status::OK();
   });
-  if (!s.ok()) return s;
-  if (!edit.removed_chunks.empty()) {
+  if (s.ok() && !edit.removed_chunks.empty()) {
     s = db_.WithMemory([&] {
       control_->AssertHeld();
       return tree_->Apply(std::move(edit), {});
@@ -89,7 +101,13 @@ Status Space::DropSpares(size_t kept, uint64_t most_bytes) {
     if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
   }
   if (s.ok()) dropping_.clear();
-  return s;
+  if (!s.IsNoSpace()) return s;
+  // The manifest has no room for the edit: writers need the chunks.
+  return db_.WithMemory([&] {
+    control_->AssertHeld();
+    for (; !dropping_.empty(); dropping_.pop_back()) spares_.push_back(std::move(dropping_.back()));
+    return s;
+  });
 }
 
 }  // namespace miodb

@@ -120,7 +120,9 @@ bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64
   {
     MutexLock lock(&mutex_);
     CHECK_GE(now_micros, window_began_);
-    if (window_began_ == 0) {
+    if (window_began_ == 0 || kept != kept_before_) {
+      kept_before_ = kept;
+      surplus_ = 0;
       window_began_ = now_micros;
       least_stored_free_ = UINT64_MAX;
     }

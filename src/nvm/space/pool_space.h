@@ -156,6 +156,7 @@ class PoolSpace {
   bool notes_ GUARDED_BY(mutex_) = kChecksWhole;  // what is taken is noted, and there was memory for it so far
   uint64_t least_stored_free_ GUARDED_BY(mutex_) = UINT64_MAX;  // in the window
   uint64_t window_began_ GUARDED_BY(mutex_) = 0;
+  KeptFree kept_before_ GUARDED_BY(mutex_) = KeptFree::kForWriters;
   uint64_t surplus_ GUARDED_BY(mutex_) = 0;  // found at the end of the last window, not given back yet
   PmRef looked_at_ GUARDED_BY(mutex_) = 0;   // from here on nothing more is to be given back in this pass
 

@@ -157,6 +157,33 @@ TEST_P(GiveBackTest, AQuietDatabaseGivesBackWhatIsFree) {
   CheckFilled(count, kKiB, 7);
 }
 
+// Chunks that are ready in a small database have sizes that are no power of two, or are too small for its values. At
+// rest they are dropped and prepared once, and not again and again.
+TEST_P(GiveBackTest, ADatabaseOfAnySizeComesToRest) {
+  options_.settle_after_idle_ms = 50;
+  options_.log_chunk_size = 0;
+  for (const uint64_t buffer : {uint64_t{10} << 20, uint64_t{10000000}, uint64_t{64} << 20}) {
+    for (const size_t value_bytes : {size_t{1000}, size_t{100000}}) {
+      SCOPED_TRACE(std::to_string(buffer) + ", " + std::to_string(value_bytes));
+      path_ = dir_ / (std::to_string(buffer) + "_" + std::to_string(value_bytes));
+      options_.write_buffer_size = buffer;
+      OpenWithWindow(UINT64_MAX);
+      Fill(20000000 / value_bytes, value_bytes);
+      db_->CompactRange(nullptr, nullptr);
+      // Every chunk that comes or goes is an edit.
+      const auto start = std::chrono::steady_clock::now();
+      uint64_t before = 0, now = Counter("nvm-bytes-manifest");
+      do {
+        ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+        before = now;
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        now = Counter("nvm-bytes-manifest");
+      } while (now != before);
+      Close();
+    }
+  }
+}
+
 // Space that an iterator or a pinned value holds is not free.
 TEST_P(GiveBackTest, ReadersKeepWhatTheySee) {
   const uint64_t count = ByScale(5000, 20000, 100000);
