@@ -134,15 +134,19 @@ TEST_F(DeadStretchLimitsTest, WalksOverADamagedMemTableEnd) {
     Put("aey00000050", "alive");
     for (uint64_t i = 0; i < 300; i++) Delete(Key(i));
     Put("z", "alive");
-    const auto before = NewIterator();
-    before->Seek(Key(0));
-    EXPECT_EQ("z", before->key().ToString());
+    {
+      const auto it = NewIterator();
+      it->Seek(Key(0));
+      EXPECT_EQ("z", it->key().ToString());
+    }
     forward ? Damage(Key(299), Key(150)) : Damage("aey00000050", "key00000050");
-    const auto it = NewIterator();
-    forward ? it->Seek(Key(0)) : it->SeekToLast();
-    if (!forward) it->Prev();
-    EXPECT_FALSE(it->Valid());
-    EXPECT_TRUE(it->status().IsCorruption()) << it->status().ToString();
+    {
+      const auto it = NewIterator();
+      forward ? it->Seek(Key(0)) : it->SeekToLast();
+      if (!forward) it->Prev();
+      EXPECT_FALSE(it->Valid());
+      EXPECT_TRUE(it->status().IsCorruption()) << it->status().ToString();
+    }
     Close();
   }
 }
