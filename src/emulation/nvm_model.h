@@ -106,7 +106,7 @@ class NvmModel {
     uint64_t missed = 0;
   };
 
-  // What Read and Write do without waiting, for accesses that a trace has. streams: of the thread that read.
+  // Count as Read and Write do, without waiting, the accesses that a trace has. streams: of the thread that read.
   ReadCost CountRead(const void* p, size_t size, NvmStreams* streams);
   void CountWrite(const void* p, size_t size);
 

@@ -21,7 +21,7 @@ namespace miodb {
 
 class VersionSteps {
  public:
-  // Whose the versions are that were passed since Begin.
+  // The key of the versions that were passed since Begin.
   enum class Passed : uint8_t { kOfKey, kOfAnyKey };
 
   // sources: that a seek has to search.

@@ -6,11 +6,11 @@
 #include "src/util/check/check.h"
 
 // A recorded call, step by step: the caller sees by one relaxed load that a trace runs; under the mutex it is asked
-// whether the call passes the filter, the sampling and the size limit (Takes); the recorder
-// makes the record, gives it its time and writes it.
+// whether the call passes the filter, the sampling and the size limit (Takes); the recorder makes the record, gives it
+// its time and writes it.
 //
-// Errors stay there: the first one ends the recording, and is what End returns. No call of the
-// database fails or waits for a trace longer than for the mutex and one write into the writer's buffer.
+// Errors stay there: the first one ends the recording, and is what End returns. No call of the database fails or waits
+// for a trace longer than for the mutex and one write into the writer's buffer.
 
 namespace miodb {
 

@@ -354,26 +354,9 @@ TEST(AccessTraceDamageTest, AnAccessThatThereCannotBeIsDamage) {
   }
 }
 
-// Fails at the n-th write.
-class FullDisk final : public TraceWriter {
- public:
-  explicit FullDisk(int left) : left_(left) {}
-  Status Write(const Slice& data) override {
-    if (left_-- == 0) return Status::IOError("trace", "no space left");
-    bytes_ += data.size();
-    return Status::OK();
-  }
-  Status Close() override { return Status::OK(); }
-  uint64_t GetFileSize() override { return bytes_; }
-
- private:
-  int left_;
-  uint64_t bytes_ = 0;
-};
-
 TEST(AccessTraceDamageTest, AFullDiskEndsTheTraceAndIsTold) {
   for (int writes = 0; writes < 4; writes++) {
-    AccessTrace trace(std::make_unique<FullDisk>(writes), AccessSample());
+    AccessTrace trace(std::make_unique<FailingWriter>(writes), AccessSample());
     for (uint64_t i = 0; i < 20000; i++) trace.OnAccess(4096, {.bytes = 1, .offset = i});
     const Status s = trace.End();
     EXPECT_STATUS(IOError, s);

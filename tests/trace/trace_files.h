@@ -19,6 +19,23 @@
 
 namespace miodb::test {
 
+// Fails at the n-th write.
+class FailingWriter final : public TraceWriter {
+ public:
+  explicit FailingWriter(int fail_at) : left_(fail_at) {}
+  Status Write(const Slice& data) override {
+    if (left_-- == 0) return Status::IOError("trace", "no space left");
+    bytes_ += data.size();
+    return Status::OK();
+  }
+  Status Close() override { return Status::OK(); }
+  uint64_t GetFileSize() override { return bytes_; }
+
+ private:
+  int left_;
+  uint64_t bytes_ = 0;
+};
+
 // The bytes that "01 aB" stands for.
 inline std::string FromHex(const std::string& hex) {
   std::string bytes, digits;

@@ -20,23 +20,6 @@ namespace {
 
 using Records = std::vector<std::string>;
 
-// Fails at the n-th write.
-class FailingWriter final : public TraceWriter {
- public:
-  explicit FailingWriter(int fail_at) : left_(fail_at) {}
-  Status Write(const Slice& data) override {
-    if (left_-- == 0) return Status::IOError("trace", "no space left");
-    bytes_ += data.size();
-    return Status::OK();
-  }
-  Status Close() override { return Status::OK(); }
-  uint64_t GetFileSize() override { return bytes_; }
-
- private:
-  int left_;
-  uint64_t bytes_ = 0;
-};
-
 class TracingTest : public DbTestBase {
  protected:
   void SetUp() override { Open(); }

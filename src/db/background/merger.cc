@@ -80,8 +80,8 @@ bool Merger::LookForWork() {
   return scheduler_->running() > 0 || HasWork() || tier_->HasDrainWork();
 }
 
-// What a memtable hides or deletes comes free behind its flush. A memtable that is small against the tables is not
-// worth one: where somebody writes now and then, each flush makes a table.
+// Versions that a memtable hides or deletes come free behind its flush. A memtable that is small against the tables is
+// not worth one: where somebody writes now and then, each flush makes a table.
 bool Merger::MemTableHoldsMuch() const {
   DCHECK(tree_->memtable != nullptr && tree_->versions != nullptr);
   const MemTable& memtable = *tree_->memtable;

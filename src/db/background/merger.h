@@ -68,8 +68,6 @@ class Merger {
   // Whether no flush and no merge is running or due.
   bool IsIdle() const REQUIRES(db_mutex);
 
-  bool MemTableHoldsMuch() const REQUIRES(db_mutex);
-
   // Has extents marked for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
   void MarkGarbage() REQUIRES(db_mutex);
 
@@ -77,6 +75,7 @@ class Merger {
   bool LookForWork() REQUIRES(db_mutex);
 
  private:
+  bool MemTableHoldsMuch() const REQUIRES(db_mutex);
   PickerInput MakePickerInput() const REQUIRES(db_mutex);
   MergeRequest MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) EXCLUDES(db_mutex);
   void RunJob(MergeJob job, const JobHold& hold) EXCLUDES(db_mutex);

@@ -92,8 +92,8 @@ Status Requests::WaitForIdle() {
   return Status::OK();
 }
 
-// All is settled first, because only tombstones of the repository can be followed down to where they hide nothing. What
-// came free goes back to the file system.
+// All is settled first, because only tombstones of the repository can be followed down to where they hide nothing. Free
+// space goes back to the file system.
 Status Requests::CompactRange(const Slice* begin, const Slice* end) {
   Status s = Settle();
   if (s.ok()) s = tier_->PurgeRange(begin, end);

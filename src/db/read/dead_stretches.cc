@@ -49,7 +49,7 @@ void DeadStretches::AddHeld(const Stretch& stretch) {
   count_.store(stretches_.size(), std::memory_order_relaxed);  // relaxed: a hint
 }
 
-// What lies outside of the new stretch stays.
+// The parts of the old stretch outside of the new one stay.
 void DeadStretches::Cut(Map::iterator at, const Stretch& stretch) {
   DCHECK_LE(at->second.sequence, stretch.sequence);
   const std::string begin = at->first;

@@ -89,7 +89,7 @@ class HiddenVersions {
     return false;
   }
 
-  // What the walk has passed that is not hidden, but dead.
+  // The keys that the walk has passed and that are not hidden, but dead.
   DeadStreak* dead() { return &dead_; }
 
  private:

@@ -342,9 +342,9 @@ class VisibleWalk {
   }
 
   void PassHidden(int passed) {
-    const std::string key = versions_->record().key.ToString();
     uint64_t before = 0;
-    if (hidden_.PassBackward(passed, &steps_, versions_.get(), &before)) SeekBefore(key, before);
+    if (hidden_.PassBackward(passed, &steps_, versions_.get(), &before))
+      SeekBefore(versions_->record().key.ToString(), before);
   }
 
   void PassBackward() {

@@ -362,7 +362,7 @@ TEST_F(DeadKeysTest, AnOperandInAStretchHasNoBaseThere) {
   EXPECT_EQ("(" + Key(17) + "->new)", Backward(db_.get()));
 }
 
-// What had expired when a stretch was found need not have for a reader whose clock was set back.
+// Values that had expired when a stretch was found need not have for a reader whose clock was set back.
 TEST_F(DeadKeysTest, AClockThatGoesBackShowsWhatIsNotYetExpired) {
   static std::atomic<uint64_t> date{0};
   constexpr uint64_t kSecond = 1000 * 1000, kBegin = uint64_t{4000000000} * kSecond;

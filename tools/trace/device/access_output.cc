@@ -77,7 +77,7 @@ class CsvOutput final : public AccessOutput {
   FILE* const out_;
 };
 
-// What the counters of a database say of the same accesses.
+// The same figures as the counters of a database.
 class CountsOutput final : public AccessOutput {
  public:
   explicit CountsOutput(FILE* out) : out_(out) {}

@@ -39,8 +39,7 @@ class AccessOutput {
 std::string AccessFormatsHelp();
 
 // The output of this format to a stream, whose errors show there; null if there is no such format, or if it is "wear",
-// which is WearOutput. base is added to
-// every offset of simulators' formats.
+// which is WearOutput. The offsets in simulators' formats begin at base.
 std::unique_ptr<AccessOutput> NewAccessOutput(const std::string& format, uint64_t base, FILE* out);
 
 }  // namespace miodb::tools

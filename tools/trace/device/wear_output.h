@@ -25,7 +25,7 @@
 
 namespace miodb::tools {
 
-// Of phase-change memory; docs/nvm_model.md gives the source.
+// The defaults are figures of phase-change memory; docs/nvm_model.md gives the source.
 struct MediumEnergy {
   double read_picojoules_per_bit = 2.47;
   double write_picojoules_per_bit = 16.82;
