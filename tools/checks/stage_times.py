@@ -22,7 +22,7 @@ HEADING = ['stage', 'seconds', 'CPUs', 'commit']
 def stages():
     """The names of all stages, in their order."""
     with open(os.path.join(ROOT, '.ci', 'run'), encoding='utf-8') as file:
-        return re.findall(r'\bstage "([^"]+)"', file.read())
+        return re.findall(r'\b(?:stage|beside) "([^"]+)"', file.read())
 
 
 def rows_of(text):
