@@ -77,12 +77,18 @@ std::string EnvironmentHeader(const Engine& engine) {
 }
 
 std::string WorkloadHeader(const Config& config, const Engine& engine) {
-  const double key_bytes = static_cast<double>(config.KeyBytes());
+  const double key_bytes = config.MeanKeyBytes();
   const ValueSizes value_sizes(config);
   const double value_bytes = value_sizes.mean();
   const double entries = static_cast<double>(config.num);
   const bool compresses = !StoresAsPut(config);
-  std::string text = Format("Keys:       %" PRId64 " bytes each\n", config.KeyBytes());
+  std::string text = Format("Keys:       %" PRId64 " bytes", config.key_prefix + config.key_size);
+  if (config.second_key_size == 0) {
+    text += " each\n";
+  } else {
+    text += Format(", of %.4g %% of them %" PRId64 "\n", 100 * config.second_key_share,
+                   config.key_prefix + config.second_key_size);
+  }
   text += "Values:     " + value_sizes.ToString();
   if (compresses) text += Format(" (%.0f bytes after compression)", value_bytes * config.compression_ratio);
   text += "\n";

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Models of a workload, from uniform to hot ranges with hot keys: throughput, tail, reads of the medium. Models are the four mixes
-# of the study that mixgraph comes from (keys all alike; hot keys anywhere; hot ranges; hot ranges with hot keys in them) and
-# YCSB, whose hot keys lie anywhere. 50 million
+# of the study that mixgraph comes from (keys all alike; hot keys; hot ranges; hot ranges with hot keys in them), where hot
+# keys lie together, as the study's text has it, or anywhere, as its program has it; and four distributions of YCSB. 50 million
 # records times the scale with keys of 48 and values of 43 bytes are loaded, then as many queries made: 83 % gets, 14 %
 # puts, 3 % scans; of YCSB half reads and half updates. (Figure 14 of the study, FAST'20)
 #
@@ -39,14 +39,18 @@ plan_model() {
   done
 }
 plan_model All_random
-plan_model All_dist "${keys[@]}"
+plan_model All_dist "${keys[@]}" --key_dist_together
+plan_model All_scattered "${keys[@]}"
 plan_model Prefix_random "${ranges[@]}"
-plan_model Prefix_dist "${ranges[@]}" "${keys[@]}"
-plan_ycsb YCSB "YCSB A" "$data" load a -- -threads 1 -p "recordcount=$count" -p "operationcount=$count" -p fieldcount=1 \
-  -p fieldlength=43 -p zeropadding=44 -p dbwaitforbalance=true
+plan_model Prefix_dist "${ranges[@]}" "${keys[@]}" --key_dist_together
+plan_model Prefix_scattered "${ranges[@]}" "${keys[@]}"
+for distribution in uniform zipfian hotspot exponential; do
+  plan_ycsb YCSB "$distribution" "$data" load a -- -threads 1 -p "recordcount=$count" -p "operationcount=$count" \
+    -p fieldcount=1 -p fieldlength=43 -p zeropadding=44 -p dbwaitforbalance=true -p "requestdistribution=$distribution"
+done
 panel bars "Throughput" "model" "operations per second" mixgraph ops_per_sec series=
 panel bars "Queries that the hottest 1 % of the keys got" "model" "percent" mixgraph hottest_percent series=counted
-panel bars "Throughput of YCSB" "phase" "operations per second" load,a ops_per_sec series=YCSB
+panel bars "Throughput of YCSB A" "distribution" "operations per second" a ops_per_sec series=YCSB
 panel bars "99.9th percentile" "model" "microseconds" mixgraph p999_us series= log=y better=less
 panel bars "Bytes written, the load's included" "model" "bytes" end written_bytes series= better=less
 panel bars "Bytes read" "model" "bytes" mixgraph bytes_read series=counted better=less

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <string_view>
@@ -47,6 +48,33 @@ TEST(KeyTest, BinaryKeysAreBigEndianThenPaddedWithZeroDigits) {
   EXPECT_EQ(Key(config, 255), std::string("\0\0\0\0\0\0\0\377", 8) + "00000000");
   config.key_size = 4;
   EXPECT_EQ(Key(config, 0x01020304), "\1\2\3\4");
+}
+
+TEST(KeyTest, TwoSizesKeepTheOrderOfNumbers) {
+  Config config;
+  for (const char* format : {"decimal", "binary"}) {
+    SCOPED_TRACE(format);
+    config.key_format = format;
+    config.key_size = 17;
+    config.second_key_size = 9;
+    config.second_key_share = 0.06;
+    constexpr uint64_t kKeys = 50000;
+    KeyBuffer keys{KeyFormat(config)};
+    uint64_t small = 0;
+    std::string last;
+    for (uint64_t number = 0; number < kKeys; number++) {
+      const std::string missing(keys.MakeMissing(number));
+      const std::string key(keys.Make(number));
+      EXPECT_EQ(key + ".", missing);
+      EXPECT_LT(last, key);
+      EXPECT_TRUE(key.size() == 9 || key.size() == 17) << key.size();
+      small += key.size() == 9;
+      last = missing;
+    }
+    EXPECT_NEAR(static_cast<double>(small), 0.06 * kKeys, 5 * std::sqrt(0.06 * kKeys));
+  }
+  EXPECT_EQ("keys of --second_key_size=9 bytes have room for 9 bytes of number, --num=10000000000 needs 10",
+            (config.key_format = "decimal", KeyFormat(config).Problem(10000000000)));
 }
 
 TEST(KeyTest, BinaryKeysMayShareAPrefix) {

@@ -224,6 +224,9 @@ TEST(MixgraphFlagsTest, APresetGivesWhatIsNotSet) {
   const Parsed up2x("--mixgraph_preset=up2x --num=50000000");
   EXPECT_EQ(up2x.problem, "");
   EXPECT_EQ(up2x.config.key_size, 17);
+  EXPECT_EQ(up2x.config.second_key_size, 9);
+  EXPECT_EQ(up2x.config.second_key_share, 0.06);
+  EXPECT_EQ(Parsed("--mixgraph_preset=udb --key_size=20").config.second_key_size, 0);
   EXPECT_EQ(up2x.config.value_size, 47);
   EXPECT_EQ(up2x.config.mixgraph.mix_merge_ratio, 0.9253);
   EXPECT_EQ(up2x.config.mixgraph.mix_seek_ratio, 0);
@@ -246,6 +249,33 @@ TEST(MixgraphFlagsTest, APresetGivesWhatIsNotSet) {
   EXPECT_NE(Parsed("--mixgraph_preset=udc").problem.find("udb"), std::string::npos);
   EXPECT_NE(Parsed("--mixgraph_preset=up2x --mixgraph_compat").problem.find("mix_merge_ratio"), std::string::npos);
   EXPECT_NE(Parsed("--mixgraph_preset=up2x --num=20").problem.find("keyrange_num"), std::string::npos);
+}
+
+TEST(MixgraphModelTest, HotKeysMayBeNeighbours) {
+  MixgraphConfig config = PrefixDist();
+  config.key_dist_a = 0.05;
+  config.key_dist_b = 0.25;
+  config.key_dist_together = true;
+  constexpr uint64_t kKeys = 30000, kDraws = 200000;
+  const MixgraphModel model(config, kKeys);
+  Random random(5);
+  std::vector<uint64_t> seen(kKeys / 30), whole(kKeys);
+  for (uint64_t i = 0; i < kDraws; i++) {
+    const uint64_t key = model.Next(0, &random).key;
+    seen[key % seen.size()]++;
+    whole[key]++;
+  }
+  // Of the accesses to a range 0.05 x^0.25 go to its first x keys; ranks beyond its keys are taken modulo their number.
+  const double first = static_cast<double>(std::accumulate(seen.begin(), seen.begin() + 100, uint64_t{0})) / kDraws;
+  EXPECT_GT(first, 0.05 * std::pow(100, 0.25));
+  EXPECT_LT(first, 0.05 * std::pow(100, 0.25) + 0.12);
+  EXPECT_GT(seen[0], seen[1]);
+  EXPECT_GT(seen[1], seen[2]);
+  // The ranges themselves lie where they lie without the flag: the hottest is the last.
+  EXPECT_GT(std::accumulate(whole.end() - 1000, whole.end(), uint64_t{0}), kDraws / 2);
+  EXPECT_NE(Parsed("--key_dist_together").problem.find("key_dist_a"), std::string::npos);
+  EXPECT_NE(Parsed("--key_dist_together --key_dist_a=0.1 --key_dist_b=0.2 --mixgraph_compat").problem.find("compat"),
+            std::string::npos);
 }
 
 // The sizes of the values of each service are those of the study's text, and the mix is its mix.

@@ -67,6 +67,8 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Section("Keys and values");
   f->Text("key_format", &c->key_format, "decimal (LevelDB, MioDB) or binary (RocksDB)");
   f->Int("key_size", &c->key_size, 1, kMaxKeyBytes, "bytes of a key, without key_prefix");
+  f->Int("second_key_size", &c->second_key_size, 0, kMaxKeyBytes, "bytes of the other keys; 0: there are none");
+  f->Real("second_key_share", &c->second_key_share, 0, 1, "how many keys those are");
   f->Int("key_prefix", &c->key_prefix, 0, kMaxKeyBytes, "that many 'a' before each key");
   f->Int("prefix_size", &c->prefix_size, 0, kMaxKeyBytes, "binary keys: bytes of the prefix");
   f->Int("keys_per_prefix", &c->keys_per_prefix, 0, kNoBound, "binary keys: keys that share a prefix; 0: no prefix");
@@ -129,6 +131,12 @@ int64_t Config::ReadWrites() const {
   return most < 0 ? num : most;
 }
 
+double Config::MeanKeyBytes() const {
+  const double other = second_key_size == 0 ? 0 : second_key_share;
+  return static_cast<double>(key_prefix) + static_cast<double>(key_size) * (1 - other) +
+         static_cast<double>(second_key_size) * other;
+}
+
 double Config::SlowMicros() const {
   if (slow_usecs >= 0) return static_cast<double>(slow_usecs);
   return LeveldbStyle() ? 20e3 : 1e6;
@@ -162,6 +170,8 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
     return "--readwritepercent=" + std::to_string(config->readwritepercent) +
            " and --deletepercent=" + std::to_string(config->deletepercent) + " are more than 100 together";
   }
+  if (flags.IsSet("second_key_share") && config->second_key_size == 0)
+    return "--second_key_share needs --second_key_size";
   if (flags.IsSet("hdrhistogram.output.path") && !config->hdrhistogram_fileoutput) {
     return "--hdrhistogram.output.path needs --hdrhistogram.fileoutput";
   }

@@ -59,6 +59,8 @@ struct Config : EngineConfig {
   // ---- Keys and values ---------------------------------------------------------------------------------------------
   std::string key_format = "decimal";
   int64_t key_size = 16;
+  int64_t second_key_size = 0;    // 0: all keys have key_size bytes.
+  double second_key_share = 0.5;  // of the keys
   int64_t key_prefix = 0;
   int64_t prefix_size = 0;
   int64_t keys_per_prefix = 0;
@@ -89,8 +91,8 @@ struct Config : EngineConfig {
   int64_t Deletes() const { return deletes < 0 ? num : deletes; }
   // Operations of a benchmark that mixes reads and writes.
   int64_t ReadWrites() const;
-  // Bytes of a key, prefix included.
-  int64_t KeyBytes() const { return key_size + key_prefix; }
+  // Bytes of a key on average, prefix included.
+  double MeanKeyBytes() const;
   bool LeveldbStyle() const { return report_style == "leveldb"; }
   // Operations that take at least this many microseconds are reported with --histogram.
   double SlowMicros() const;

@@ -24,8 +24,11 @@ KeyFormat::KeyFormat(const Config& config)
       prefix_bytes_(binary_ && config.keys_per_prefix > 0 ? static_cast<size_t>(config.prefix_size) : 0),
       number_bytes_(0),
       key_bytes_(lead_bytes_ + static_cast<size_t>(config.key_size)),
+      second_bytes_(config.second_key_size == 0 ? key_bytes_
+                                                : lead_bytes_ + static_cast<size_t>(config.second_key_size)),
+      second_share_(config.second_key_share),
       prefixes_(prefix_bytes_ > 0 ? std::max<int64_t>(1, config.num / config.keys_per_prefix) : 0) {
-  const size_t key_size = static_cast<size_t>(config.key_size);
+  const size_t key_size = std::min(key_bytes_, second_bytes_) - lead_bytes_;
   const size_t left = key_size > prefix_bytes_ ? key_size - prefix_bytes_ : 0;
   number_bytes_ = binary_ ? std::min<size_t>(8, left) : left;
 }
@@ -35,13 +38,19 @@ std::string KeyFormat::Problem(int64_t num) const {
   size_t needed = 1;
   while ((last = binary_ ? last >> 8 : last / 10) > 0) needed++;
   if (number_bytes_ >= needed) return "";
-  return "keys of --key_size=" + std::to_string(key_bytes_ - lead_bytes_) + " bytes have room for " +
-         std::to_string(number_bytes_) + " bytes of number, --num=" + std::to_string(num) + " needs " +
-         std::to_string(needed);
+  const char* const flag = second_bytes_ < key_bytes_ ? "second_key_size" : "key_size";
+  return std::string("keys of --") + flag + "=" + std::to_string(std::min(key_bytes_, second_bytes_) - lead_bytes_) +
+         " bytes have room for " + std::to_string(number_bytes_) + " bytes of number, --num=" + std::to_string(num) +
+         " needs " + std::to_string(needed);
+}
+
+// A number says the same each time, whoever asks, and neighbours have nothing to do with each other.
+bool KeyFormat::IsSecond(uint64_t number) const {
+  return static_cast<double>(SplitMix(&number) >> 11) * 0x1p-53 < second_share_;
 }
 
 KeyBuffer::KeyBuffer(const KeyFormat& format, const ExistingKeys* existing)
-    : format_(format), existing_(existing), bytes_(format.key_bytes_ + 1, '0') {
+    : format_(format), existing_(existing), bytes_(std::max(format.key_bytes_, format.second_bytes_) + 1, '0') {
   std::fill_n(bytes_.begin(), format.lead_bytes_, 'a');
 }
 
@@ -52,11 +61,13 @@ std::string_view KeyBuffer::MakeWith(uint64_t number, char last) {
     return bytes_;
   }
   Fill(number);
-  bytes_.back() = last;
-  return bytes_;
+  marked_ = format_.Bytes(number);
+  bytes_[marked_] = last;
+  return std::string_view(bytes_.data(), marked_ + 1);
 }
 
 void KeyBuffer::Fill(uint64_t number) {
+  if (marked_ > 0) bytes_[marked_] = '0';
   char* out = &bytes_[format_.lead_bytes_];
   if (!format_.binary_) {
     size_t zeros = format_.number_bytes_;

@@ -22,6 +22,8 @@ struct Config;
 //   binary:  key_prefix times 'a', then, with keys_per_prefix > 0, a prefix of prefix_size bytes: the number modulo
 //            (num / keys_per_prefix), big-endian in at most 8 bytes, padded with '0'; then the number big-endian in
 //            min(8, what is left) bytes; then '0' up to key_size.
+// With second_key_size the number decides which size its key has. The number then has the room of the smaller size, and
+// '0' fills the larger one, so the order of keys is that of their numbers.
 class KeyFormat {
  public:
   explicit KeyFormat(const Config& config);
@@ -29,15 +31,24 @@ class KeyFormat {
   // The problem of the sizes for keys 0..num-1, or nothing.
   std::string Problem(int64_t num) const;
 
+  // Bytes of the key of this number.
+  size_t Bytes(uint64_t number) const {
+    return key_bytes_ == second_bytes_ || !IsSecond(number) ? key_bytes_ : second_bytes_;
+  }
+
  private:
   friend class KeyBuffer;
+
+  bool IsSecond(uint64_t number) const;
 
   bool binary_;
   size_t lead_bytes_;    // The 'a's.
   size_t prefix_bytes_;  // 0: no prefix.
   size_t number_bytes_;  // Digits, or big-endian bytes.
   size_t key_bytes_;     // All of it.
-  uint64_t prefixes_;    // Distinct prefixes; 0: no prefix.
+  size_t second_bytes_;  // The same of the other keys; key_bytes_: there are none.
+  double second_share_;
+  uint64_t prefixes_;  // Distinct prefixes; 0: no prefix.
 };
 
 // The keys that a store has, in its order; their numbers are 0, 1, 2, ...
@@ -71,7 +82,7 @@ class KeyBuffer {
   std::string_view Make(uint64_t number) {
     if (existing_ != nullptr) return existing_->At(number);
     Fill(number);
-    return std::string_view(bytes_.data(), format_.key_bytes_);
+    return std::string_view(bytes_.data(), format_.Bytes(number));
   }
 
   // A key that no Make ever gives, of a format, and that sorts right after the key of this number: that key and one
@@ -87,6 +98,7 @@ class KeyBuffer {
   KeyFormat format_;
   const ExistingKeys* existing_;
   std::string bytes_;
+  size_t marked_ = 0;  // Where MakeWith put its byte last.
 };
 
 // How large values are: all alike, uniform in [min, max], or normal with mean (min + max) / 2 and standard deviation

@@ -21,6 +21,7 @@ void RegisterModel(FlagSet* f, MixgraphConfig* c) {
   f->Int("keyrange_num", &c->keyrange_num, 0, kNoBound, "key ranges of equal size");
   f->Real("key_dist_a", &c->key_dist_a, 0, 1, "share of accesses to the x hottest keys of a range:");
   f->Real("key_dist_b", &c->key_dist_b, 0, 1, "a x^b; 0: keys are alike");
+  f->Bool("key_dist_together", &c->key_dist_together, "hot keys are neighbours, hottest first, not scattered");
   f->Real("value_theta", &c->value.theta, -kAnyReal, kAnyReal, "bytes of a value: generalised Pareto");
   f->Real("value_k", &c->value.k, -100, 100, "");
   f->Real("value_sigma", &c->value.sigma, 0, kAnyReal, "");
@@ -96,6 +97,10 @@ std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* co
   if (config->MixSum() <= 0) return "--mix_get_ratio and the shares of all other kinds are all 0";
   if (config->mixgraph_compat && config->mix_merge_ratio + config->mix_delete_ratio > 0) {
     return "--mixgraph_compat draws as RocksDB does, which has no --mix_merge_ratio and no --mix_delete_ratio";
+  }
+  if (config->key_dist_together && !config->HasKeyHotness()) return "--key_dist_together needs --key_dist_a and _b";
+  if (config->key_dist_together && config->mixgraph_compat) {
+    return "--mixgraph_compat draws as RocksDB does, which has no --key_dist_together";
   }
   if ((config->key_dist_a != 0) != (config->key_dist_b != 0)) return "--key_dist_a and --key_dist_b go together";
   if (config->mixgraph_hotness && num > kMostCountedKeys) {

@@ -43,6 +43,7 @@ struct MixgraphConfig {
   // The share of accesses that go to the x hottest keys (of a range): a x^b. Either 0: keys are alike.
   double key_dist_a = 0;
   double key_dist_b = 0;
+  bool key_dist_together = false;  // The hottest keys of a range are its first ones, in the order of their ranks.
   Pareto value{0, 0.2615, 25.45};
   std::vector<SizeShare> value_shares;  // Used instead of value unless empty; the shares have the sum 1.
   Pareto iter{0, 2.517, 14.236};

@@ -8,7 +8,7 @@
 //   - up2x: 94 % of the keys have 17 bytes, 6 % have 9; 40 % of the merged values have less than 10, 52 % have 64;
 //     merge 0.9253, get 0.0746, put 0.0001
 //
-// Keys of a benchmark have one size, so the preset has the most frequent size. Values of zippydb have the published
+// Which key has which size is drawn for each number, so hot keys have both. Values of zippydb have the published
 // Pareto fit. Values of udb have an exponential distribution with the study's mean, from its least to its largest size.
 // Values of up2x have the published shares; the study does not say where the rest of 8 % lies, so the preset spreads it
 // from 10 to 63 bytes. The study fitted hotness of ranges and keys and lengths of scans for zippydb alone, and the
@@ -25,6 +25,8 @@ namespace {
 struct Preset {
   const char* name;
   int64_t key_size;
+  int64_t second_key_size;  // 0: none
+  double second_key_share;
   int64_t value_size;  // of benchmarks that fill
   int64_t max_value_size;
   Pareto value;
@@ -32,9 +34,9 @@ struct Preset {
 };
 
 constexpr Preset kPresets[] = {
-    {"udb", 28, 50, 200, {10, 0, 40}, 0.806, 0.159, 0.035, 0, 0},
-    {"zippydb", 48, 43, 1024, {0, 0.2615, 25.45}, 0.78, 0.13, 0.03, 0, 0.06},
-    {"up2x", 17, 47, 64, {}, 0.0746, 0.0001, 0, 0.9253, 0},
+    {"udb", 28, 32, 0.1, 50, 200, {10, 0, 40}, 0.806, 0.159, 0.035, 0, 0},
+    {"zippydb", 48, 0, 0, 43, 1024, {0, 0.2615, 25.45}, 0.78, 0.13, 0.03, 0, 0.06},
+    {"up2x", 17, 9, 0.06, 47, 64, {}, 0.0746, 0.0001, 0, 0.9253, 0},
 };
 
 const std::vector<SizeShare> kUp2xValues = {{0.4, 1, 9}, {0.08, 10, 63}, {0.52, 64, 64}};
@@ -94,7 +96,11 @@ std::string ApplyMixgraphPreset(const FlagSet& flags, Config* config) {
   if (name == "none") return "";
   const Preset* const preset = Find(name);
   if (preset == nullptr) return OneOf("mixgraph_preset", name, {"none", "udb", "zippydb", "up2x"});
-  if (!flags.IsSet("key_size")) config->key_size = preset->key_size;
+  if (!AnySet(flags, "key_size", "second_key_size", "second_key_share")) {
+    config->key_size = preset->key_size;
+    config->second_key_size = preset->second_key_size;
+    config->second_key_share = preset->second_key_share;
+  }
   if (!flags.IsSet("value_size")) config->value_size = preset->value_size;
   SetValues(flags, *preset, &config->mixgraph);
   SetHotness(flags, config->num, &config->mixgraph);

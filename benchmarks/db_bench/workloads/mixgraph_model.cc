@@ -117,9 +117,9 @@ uint64_t MixgraphModel::ExactKey(uint64_t base, Random* random) const {
   if (!config_.HasRangeHotness() && !config_.HasKeyHotness()) return base;
   const uint64_t range = config_.HasRangeHotness() ? ranges_.Pick(random->Unit()) : 0;
   const uint64_t size = config_.HasRangeHotness() ? keys_per_range_ : keys_;
-  const uint64_t place =
-      config_.HasKeyHotness() ? Scatter(config_.KeyRank(random->Unit())) % size : random->Uniform(size);
-  return range * size + place;
+  if (!config_.HasKeyHotness()) return range * size + random->Uniform(size);
+  const uint64_t rank = config_.KeyRank(random->Unit());
+  return range * size + (config_.key_dist_together ? rank - std::min<uint64_t>(rank, 1) : Scatter(rank)) % size;
 }
 
 MixOperation MixgraphModel::NextShipped(uint64_t base) const {

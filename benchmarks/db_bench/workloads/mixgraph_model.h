@@ -1,8 +1,9 @@
 // The next operation of mixgraph: its kind, its key, and the size of its value or the length of its scan.
 //
 // The model. Keys lie in ranges of equal size. A range is drawn by its hotness, a key in it by a power law over ranks;
-// where a rank lies in its range is random but fixed. Value sizes and scan lengths are Pareto distributed; instead of
-// that, value sizes have shares (SizeShare) if the preset gives shares.
+// where a rank lies in its range is random but fixed, or, with key_dist_together, ranks lie in their order. Value sizes
+// and scan lengths are Pareto distributed; instead of that, value sizes have shares (SizeShare) if the preset gives
+// shares.
 //
 // With mixgraph_compat everything is drawn as RocksDB 7 does it: one random number decides about kind, key, size and
 // length, hotness of ranges is rounded to whole numbers, and without key_dist the ranges are not looked at. Otherwise
