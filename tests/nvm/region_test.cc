@@ -150,6 +150,30 @@ TEST_F(RegionAddressesTest, ThatSomebodyElseHasAreNoSpaceUntilTheNextOpen) {
   munmap(taken, kMiB);
 }
 
+// A damaged reference may have led somebody there before.
+TEST_F(RegionTest, BehindACutThereAreZerosUntilItGrowsAgain) {
+  ASSERT_OK(Create(4 * kMiB, 16 * kMiB));
+  memset(region_->base() + kMiB, 'x', 3 * kMiB);
+  ASSERT_OK(region_->Cut(2 * kMiB));
+  ASSERT_OK(region_->Cut(kMiB));
+  EXPECT_EQ(kMiB, FileSize(path_));
+  for (uint64_t at = kMiB; at < 4 * kMiB; at += kMiB / 2) EXPECT_EQ(0, region_->base()[at]) << at;
+  const auto in_file = [&](uint64_t at) {
+    std::ifstream file(path_, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(at));
+    return file.get();
+  };
+  ASSERT_OK(region_->Grow(2 * kMiB));
+  region_->base()[2 * kMiB - 1] = 'y';
+  EXPECT_EQ('y', in_file(2 * kMiB - 1));
+  EXPECT_EQ(0, region_->base()[3 * kMiB]);
+  ASSERT_OK(region_->Grow(8 * kMiB));
+  for (uint64_t at = 2 * kMiB; at < 8 * kMiB; at += kMiB) {
+    region_->base()[at] = 'z';
+    EXPECT_EQ('z', in_file(at));
+  }
+}
+
 TEST_F(RegionTest, AFailedGrowLeavesTheFileAsItWas) {
   ASSERT_OK(Create(kMiB, 16 * kMiB));
   struct rlimit old_limit;

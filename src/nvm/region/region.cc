@@ -190,6 +190,7 @@ Status Region::Grow(uint64_t new_size) {
 Status Region::GrowFile(uint64_t old_size, uint64_t new_size) {
   CHECK_LT(old_size, new_size);
   Status s = mapping_.Extend(new_size);
+  if (s.ok()) s = mapping_.Uncover(new_size);
   if (!s.ok()) return s;
   s = Store(old_size, new_size - old_size, "cannot grow to " + std::to_string(new_size) + " bytes");
   if (s.ok()) s = mapping_.MapStored(old_size, new_size - old_size);
@@ -232,7 +233,9 @@ Status Region::Cut(uint64_t new_size) {
   new_size = file_.RoundUp(new_size);
   if (InCallersMemory() || !can_grow() || new_size >= size()) return Status::OK();
   Status s = file_.Cut(new_size);
-  if (s.ok()) SetSize(new_size);
+  if (!s.ok()) return s;
+  mapping_.Cover(new_size, size());
+  SetSize(new_size);
   return s;
 }
 

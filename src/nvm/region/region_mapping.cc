@@ -117,6 +117,24 @@ bool RegionMapping::MapWith(int flags, uint64_t offset, uint64_t size) {
   return true;
 }
 
+// Without memory for it the old mapping stays: what a touch does there is a matter of damage alone.
+void RegionMapping::Cover(uint64_t from, uint64_t to) {
+  CHECK(base_ != nullptr && from < to && to <= addresses_);
+  DCHECK(covered_from_ == covered_to_ || covered_from_ == to);
+  constexpr int kZeros = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(base_ + from, to - from, PROT_READ, kZeros, -1, 0) == MAP_FAILED) return;
+  if (covered_from_ == covered_to_) covered_to_ = to;
+  covered_from_ = from;
+}
+
+Status RegionMapping::Uncover(uint64_t size) {
+  if (covered_from_ >= std::min(size, covered_to_)) return Status::OK();
+  const uint64_t to = std::min(size, covered_to_);
+  Status s = MapPages(covered_from_, to - covered_from_);
+  if (s.ok()) covered_from_ = to;
+  return s;
+}
+
 void RegionMapping::AskForHugePages(bool wanted) const {
   DCHECK(base_ != nullptr && place_.huge_pages);
   madvise(base_, addresses_, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);

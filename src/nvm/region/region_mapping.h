@@ -82,6 +82,13 @@ class RegionMapping {
   // Maps what has just been stored behind the end of a file on hugetlbfs; of others it is mapped already.
   Status MapStored(uint64_t offset, uint64_t size);
 
+  // Puts zeros that nobody may write in the place of [from, to), where the file has been cut: a read to which damage has
+  // led, and which was let through before, is not to end the process.
+  void Cover(uint64_t from, uint64_t to);
+
+  // Maps the file again where the first size bytes of it are covered.
+  Status Uncover(uint64_t size);
+
   // Whether the kernel is asked for huge pages in what has none yet.
   void AskForHugePages(bool wanted) const;
 
@@ -100,6 +107,8 @@ class RegionMapping {
   std::atomic<uint64_t> max_size_{0};
   std::atomic<uint64_t> addresses_{0};  // bytes of the range that are its own
   std::atomic<bool> out_of_addresses_{false};
+  uint64_t covered_from_ = 0;  // The thread that grows and cuts.
+  uint64_t covered_to_ = 0;
 };
 
 }  // namespace miodb
