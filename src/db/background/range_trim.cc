@@ -88,6 +88,13 @@ Status RangeTrim::Drop(std::vector<TableRef> hidden, VersionEdit edit) {
   return s;
 }
 
+// Whether a family's deletion has to be found as it was written (Families::FinishDrops).
+bool RangeTrim::AwaitsErasure() const {
+  const auto& families = tree_->versions->manifest().families;
+  return db_.HasLog() &&
+         std::any_of(families.begin(), families.end(), [](const auto& family) { return family.second.dropped(); });
+}
+
 // Deletions that a look found to be needless are so in every later version with the same ranges: new tables have
 // entries of the tables that there were, or newer ones. No job may begin with a table that is about to go, while the
 // mutex is let go of.
@@ -104,6 +111,7 @@ bool RangeTrim::Trim() {
     if (tree_->versions->current()->ranges != ranges || IsBusy(work.hidden)) return Status::OK();
     edit.removed_tables = Numbers(work.hidden);
     hidden = std::move(work.hidden);
+    if (AwaitsErasure()) return Status::OK();
     const bool changes = work.forgets || work.left.size() != tree_->versions->manifest().ranges.size();
     if (changes) AddRangeChanges(std::move(work.left), &edit);
     return Status::OK();

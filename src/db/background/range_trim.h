@@ -41,6 +41,7 @@ class RangeTrim {
 
  private:
   uint64_t Reach() const REQUIRES(db_mutex);
+  bool AwaitsErasure() const REQUIRES(db_mutex);
   RangeWork Look() REQUIRES(db_mutex);
   bool IsBusy(const std::vector<TableRef>& tables) const REQUIRES(db_mutex);
   Status Drop(std::vector<TableRef> hidden, VersionEdit edit) REQUIRES(db_mutex);

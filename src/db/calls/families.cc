@@ -82,9 +82,13 @@ Status Families::CheckName(const std::string& name) const {
 Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
   *family = nullptr;
   const FamilyGate::Still still(db_.families);
+  // A copy that follows makes the new family with the first write to it, and by then has to have dropped an old one of
+  // this name.
+  Status s = EraseLeft(still);
+  if (!s.ok()) return s;
   const MutexLock lock(&mutex_);
   FamilyGate::Closed closed(&db_.families, still);
-  Status s = CheckName(name);
+  s = CheckName(name);
   if (s.ok()) s = CheckFirst();
   if (!s.ok()) return s;
   const uint32_t id = static_cast<uint32_t>(next_family_);
@@ -144,9 +148,9 @@ Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyG
   return s;
 }
 
-// A drop whose second step fails has taken the name away all the same, and the next open deletes the content once more.
-// Families stand still until the content is deleted: a copy that was made between the two steps would delete it by
-// itself when it is opened, and its sequences would not be the source's any more.
+// A drop whose second step fails has taken the name away all the same. Whoever makes a family next does the step, or
+// the next open. Families stand still until the content is deleted: a copy that was made between the two steps would
+// delete it by itself when it is opened, and its sequences would not be the source's any more.
 Status Families::Drop(ColumnFamilyHandle* family) {
   const FamilyGate::Still still(db_.families);
   uint32_t id;
@@ -155,42 +159,96 @@ Status Families::Drop(ColumnFamilyHandle* family) {
   if (s.ok()) s = TakeName(family, id, still);
   if (!s.ok()) return s;
   db_.Log("dropped column family %" PRIu32, id);
-  return Erase(id);
+  unerased_.insert(id);
+  return EraseLeft(still);
 }
 
-// Synced, so that it is there after every crash after which the edit is, but for modes without a log.
-Status Families::Erase(uint32_t family) {
+Status Families::EraseLeft(const FamilyGate::Still& still) {
+  while (!unerased_.empty()) {
+    Status s = Erase(*unerased_.begin(), still);
+    if (!s.ok()) return s;
+    unerased_.erase(unerased_.begin());
+  }
+  return Status::OK();
+}
+
+// Steps 2 and 3. Synced, so that it is there after every crash after which the edit is, but for modes without a log.
+// Without the second edit the id is there until the next open.
+Status Families::Erase(uint32_t family, const FamilyGate::Still&) {
   CHECK_NE(family, kDefaultFamily);
   WriteOptions options;
   options.sync = true;
-  return parts_.write->EraseFamily(options, family);
+  Status s = parts_.write->EraseFamily(options, family);
+  if (s.ok() && db_.HasLog()) {
+    const Status forgotten = Forget({family});
+    if (!forgotten.ok()) db_.LogStatus("id of a dropped column family", forgotten);
+  }
+  return s;
+}
+
+Status Families::Forget(const std::vector<uint64_t>& ids) {
+  if (ids.empty()) return Status::OK();
+  VersionEdit edit;
+  edit.removed_families = ids;
+  return Apply(std::move(edit));
+}
+
+// Whether the deletion of step 2 is there, as it was written. Nobody writes yet.
+bool Families::IsErased(uint32_t family) {
+  const FamilyPrefix begin(family), end(family + 1);
+  const auto is_it = [&](const RangeDeletion& range) {
+    return Slice(range.begin) == begin.slice() && Slice(range.end) == end.slice();
+  };
+  const auto has_it = [&](const MemTable& memtable) {
+    const std::vector<RangeDeletion> ranges = memtable.ranges().All();
+    return std::any_of(ranges.begin(), ranges.end(), is_it);
+  };
+  const Tree& tree = *parts_.tree;
+  const auto& ranges = tree.versions->manifest().ranges;
+  return std::any_of(ranges.begin(), ranges.end(), [&](const auto& place) { return is_it(place.second.range); }) ||
+         (tree.memtable != nullptr && has_it(*tree.memtable)) ||
+         std::any_of(tree.immutables.begin(), tree.immutables.end(), [&](const auto& other) { return has_it(*other); });
 }
 
 // A drop that fails here, for want of space above all, is tried again by the next open, and does not make the open
 // fail.
 void Families::FinishDrops() {
-  std::vector<uint64_t> dropped;
-  {
-    DbLock lock(parts_.control);
-    for (const auto& [id, family] : parts_.tree->versions->manifest().families) {
-      if (family.dropped()) dropped.push_back(id);
-    }
-  }
+  const FamilyGate::Still still(db_.families);
   const Status s = db_.WithMemory([&] {
-    VersionEdit edit;
-    for (const uint64_t id : dropped) {
-      const std::unique_ptr<Iterator> it(parts_.read->MakeIterator(ReadOptions(), static_cast<uint32_t>(id)));
-      it->SeekToFirst();
-      if (!it->Valid() && it->status().ok()) {
-        edit.removed_families.push_back(id);
-        continue;
+    std::vector<uint64_t> erased;
+    {
+      DbLock lock(parts_.control);
+      for (const auto& [id, family] : parts_.tree->versions->manifest().families) {
+        const uint32_t number = static_cast<uint32_t>(id);
+        if (!family.dropped()) continue;
+        if (db_.HasLog() && IsErased(number)) {
+          erased.push_back(id);
+        } else {
+          unerased_.insert(number);
+        }
       }
-      Status erased = it->status().ok() ? Erase(static_cast<uint32_t>(id)) : it->status();
-      if (!erased.ok()) return erased;
     }
-    return edit.removed_families.empty() ? Status::OK() : Apply(std::move(edit));
+    if (!db_.HasLog()) {
+      Status looked = FindEmpty(&erased);
+      if (!looked.ok()) return looked;
+    }
+    Status done = Forget(erased);
+    return done.ok() ? EraseLeft(still) : done;
   });
   if (!s.ok()) db_.LogStatus("content of dropped column families", s);
+}
+
+// Takes those of which nothing can be read out of the ones to erase.
+Status Families::FindEmpty(std::vector<uint64_t>* empty) {
+  for (const uint32_t id : std::set<uint32_t>(unerased_)) {
+    const std::unique_ptr<Iterator> it(parts_.read->MakeIterator(ReadOptions(), id));
+    it->SeekToFirst();
+    if (!it->status().ok()) return it->status();
+    if (it->Valid()) continue;
+    empty->push_back(id);
+    unerased_.erase(id);
+  }
+  return Status::OK();
 }
 
 }  // namespace miodb

@@ -1,15 +1,18 @@
 // Families: the column families of a database, as the manifest has them: the handles (family_handles.h), making and
 // dropping.
 //
-// A family is made by one edit, which gives its id to a name. Dropping a family takes two steps:
+// A family is made by one edit, which gives its id to a name. Dropping a family takes three steps:
 //
 //   1 one edit takes the name away; the id stays, as one that may have content. No call gets a handle any more, and the
 //     gate (family_gate.h) sees to it that no write of the family is under way or begins.
-//   2 the range of the family's keys is deleted.
+//   2 the range of the family's keys is deleted, by a write that is in the log and in the stream of updates.
+//   3 one edit takes the id away.
 //
-// An open looks at the ids without a name. If nothing of such an id can be read, the open takes the id away as well;
-// otherwise it deletes the content once more. So it does not matter whether step 2 was done, or lost with a log that is
-// not kept. Numbers of ids are in the manifest and never given twice.
+// An open looks at the ids without a name, and does what is left of the steps. Step 2 is done once, whatever crashes:
+// copies that follow count the writes. So a deletion that is in the log or in the manifest is not written again, and as
+// long as there is an id without a name, no deletion is forgotten (RangeTrim). Without a log a crash may lose step 2,
+// and nobody follows: the id stays until an open finds nothing of it to read. Numbers of ids are in the manifest and
+// never given twice.
 //
 // Threads: all calls by any, but for Begin and FinishDrops, which are the open's. After a crash: before an edit
 // the families without it, after it with it.
@@ -18,6 +21,7 @@
 #define MIODB_SRC_DB_CALLS_FAMILIES_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,10 +70,15 @@ class Families final : public FamilyHandles {
   Status CheckFirst() REQUIRES(mutex_);
   Status Apply(VersionEdit edit) EXCLUDES(db_mutex);
   Status TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyGate::Still& still);
-  Status Erase(uint32_t family);
+  bool IsErased(uint32_t family) REQUIRES(db_mutex);
+  Status Erase(uint32_t family, const FamilyGate::Still&);
+  Status EraseLeft(const FamilyGate::Still& still);
+  Status FindEmpty(std::vector<uint64_t>* empty);
+  Status Forget(const std::vector<uint64_t>& ids) EXCLUDES(db_mutex);
 
   DbContext& db_;
   const Parts parts_;
+  std::set<uint32_t> unerased_;  // families that wait for step 2, which failed; under FamilyGate::Still
   uint64_t next_family_ GUARDED_BY(mutex_) = 1;
 };
 

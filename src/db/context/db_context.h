@@ -46,6 +46,7 @@ struct DbContext {
   bool PoolIsOfTests() const { return hooks.memory != nullptr && env_memory == nullptr; }
 
   // The pool is volatile, and the log keeps every write until it is on SSD.
+  bool HasLog() const { return options.log_mode != kLogOff; }
   bool LogsUntilSsd() const { return ssd != nullptr && pool->is_volatile(); }
 
   // As the database was opened with, for another context over the same state.

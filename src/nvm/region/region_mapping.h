@@ -82,8 +82,8 @@ class RegionMapping {
   // Maps what has just been stored behind the end of a file on hugetlbfs; of others it is mapped already.
   Status MapStored(uint64_t offset, uint64_t size);
 
-  // Puts zeros that nobody may write in the place of [from, to), where the file has been cut: a read to which damage has
-  // led, and which was let through before, is not to end the process.
+  // Puts zeros that nobody may write in the place of [from, to), where the file has been cut: a read to which damage
+  // has led, and which was let through before, is not to end the process.
   void Cover(uint64_t from, uint64_t to);
 
   // Maps the file again where the first size bytes of it are covered.

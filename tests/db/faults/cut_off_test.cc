@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "miodb/backup.h"
+#include "miodb/column_family.h"
 #include "src/db/open/db_impl.h"
 #include "src/db/store/places.h"
 #include "tests/common/in_child.h"
@@ -247,6 +248,34 @@ TEST_P(CutOffTest, ASavepointIsMadeAndDroppedAgain) {
           CheckFilled(kCount + 1, kValueBytes);
           Close();
         });
+}
+
+// A copy that follows counts the writes: the deletion of what a family had is one of them, once, also if it had
+// nothing.
+TEST_P(CutOffTest, ADropOfAFamilyIsOneWrite) {
+  if (!GetParam().elsewhere) GTEST_SKIP() << "a log in the pool is written without calls";
+  Make();
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_OK(TryOpen());
+  ASSERT_OK(db_->CreateColumnFamily("f", &family));
+  const uint64_t before = db_->GetLatestSequenceNumber();
+  Close();
+  Sweep(
+      [&] {
+        std::unique_ptr<DBImpl> db;
+        Status s = OpenQuietly(&db);
+        if (s.ok()) s = db->GetColumnFamily("f", &family);
+        return s.ok() ? db->DropColumnFamily(family) : s;
+      },
+      [&] {
+        // A second open finds the same as the first.
+        for (int open = 0; open < 2; open++) {
+          ASSERT_OK(TryOpen());
+          EXPECT_EQ(before + !db_->GetColumnFamily("f", &family).ok(), db_->GetLatestSequenceNumber());
+          CheckFilled(kCount + 1, kValueBytes);
+          Close();
+        }
+      });
 }
 
 TEST_P(CutOffTest, ACheckpointIsRepeated) {
