@@ -124,8 +124,18 @@ Status LogFollower::Insert(const FrameView& frame, Chunk* chunk) {
   return Status::OK();
 }
 
+bool LogFollower::Waits(const FrameView& frame) const {
+  if (db_.order.bytewise() || db_.families.HasFamilies() || passed_ == frame.first_sequence) return false;
+  RecordView record;
+  for (const char* p = frame.body; p < frame.end; p += record.size()) {
+    CHECK(ParseRecord(p, frame.end, &record));
+    if (HasFamilyMark(record.key)) return true;
+  }
+  return false;
+}
+
 // A frame that does not follow waits for those before it, which are in another chunk, or on their way.
-Status LogFollower::Read(Chunk* chunk) {
+Status LogFollower::Read(Chunk* chunk, uint64_t last) {
   DCHECK(chunk->extent != nullptr);
   Status s;
   if (chunk->position == 0 && TakeUpByIndex(chunk, &s)) return s;
@@ -135,7 +145,9 @@ Status LogFollower::Read(Chunk* chunk) {
   while (chunk->position < chunk->place.frame_limit() &&
          ReadStoredFrame(base + chunk->position, end, db_.pool->secret(), chunk->place.id, &frame)) {
     const bool known = frame.last_sequence() <= last_sequence_;
-    if (!known && frame.first_sequence != last_sequence_ + 1) break;
+    if (!known && (frame.first_sequence != last_sequence_ + 1 || frame.first_sequence > last)) break;
+    waits_ = !known && Waits(frame);
+    if (waits_) break;
     if (!known) s = Insert(frame, chunk);
     if (!s.ok()) return s;
     if (!known) last_sequence_ = frame.last_sequence();
@@ -146,16 +158,44 @@ Status LogFollower::Read(Chunk* chunk) {
 
 // A chunk is begun when the one before is complete, so each has writes that follow one another; which comes next only
 // the sequences say.
-Status LogFollower::Follow() {
+Status LogFollower::Follow(uint64_t end) {
   uint64_t before;
+  waits_ = false;
   do {
     before = last_sequence_;
     for (auto& [id, chunk] : chunks_) {
-      Status s = Read(&chunk);
-      if (!s.ok()) return s;
+      Status s = Read(&chunk, end);
+      if (!s.ok() || waits_) return s;
     }
   } while (last_sequence_ > before);
   return Status::OK();
+}
+
+// As Follow, but nothing is taken up: that is so much faster that the writer does not keep ahead of it.
+uint64_t LogFollower::FindEnd() const {
+  std::map<uint64_t, uint64_t> positions;
+  uint64_t end = last_sequence_, before;
+  FrameView frame;
+  ChunkIndex index;
+  do {
+    before = end;
+    for (const auto& [id, chunk] : chunks_) {
+      const char* const base = chunk.extent->data();
+      const uint64_t limit = chunk.place.frame_limit();
+      uint64_t& position = positions.try_emplace(id, chunk.position).first->second;
+      if (position == 0 && ReadChunkIndex(chunk.place, base, db_.pool->secret(), &index)) {
+        if (index.first_sequence > end + 1) continue;
+        end = std::max(end, index.last_sequence());
+        position = limit;
+      }
+      while (position < limit && ReadFrame(base + position, base + limit, db_.pool->secret(), id, &frame)) {
+        if (frame.first_sequence > end + 1) break;
+        end = std::max(end, frame.last_sequence());
+        position += frame.bytes();
+      }
+    }
+  } while (end > before);
+  return end;
 }
 
 // A chunk ends where the next one with frames begins.

@@ -29,8 +29,17 @@ class LogFollower {
   // Goes over to the chunks of a state: those that it does not name are in its tables by now.
   Status SetChunks(const ManifestState& state);
 
-  // Reads what has come. Corruption if a frame has records that this version does not know.
-  Status Follow();
+  // The last write that has come by now. A writer may write faster than its writes are taken up, so a look goes that
+  // far and no further.
+  uint64_t FindEnd() const;
+
+  // Reads what has come, up to the frame with this write. Corruption if a frame has records that this version does not
+  // know. Under an order of the user's, keys with the mark of families have a place that depends on whether there are
+  // families. While none are known, a frame with such keys waits until PassMarked: then they are known, or the keys are
+  // ones of the default family.
+  Status Follow(uint64_t end);
+  bool waits() const { return waits_; }
+  void PassMarked() { passed_ = last_sequence_ + 1; }
 
   // Up to this write everything is in the memtables, or in the tables of the state.
   uint64_t last_sequence() const { return last_sequence_; }
@@ -57,7 +66,8 @@ class LogFollower {
   void Begin(Chunk* chunk);
   Status Insert(const FrameView& frame, Chunk* chunk);
   bool TakeUpByIndex(Chunk* chunk, Status* s);
-  Status Read(Chunk* chunk);
+  bool Waits(const FrameView& frame) const;
+  Status Read(Chunk* chunk, uint64_t end);
 
   const DbContext& db_;
   // By id. Their age is that of what they have: a large frame gets a chunk of its own, with a higher id than those that
@@ -65,6 +75,8 @@ class LogFollower {
   std::map<uint64_t, Chunk> chunks_;
   uint64_t first_sequence_ = 1;
   uint64_t last_sequence_ = 0;
+  bool waits_ = false;     // the next frame has keys with the mark
+  uint64_t passed_ = 0;    // first write of the frame that waits no longer
   uint64_t inserted_ = 0;  // the last write that a memtable got, of a frame that may not be whole yet
 };
 

@@ -39,9 +39,11 @@ class ReaderDb::Families final : public FamilyHandles {
  public:
   using FamilyHandles::FamilyHandles;
 
-  // A handle that the program has stays, and says that its family is gone.
-  void Follow(const std::map<uint64_t, FamilyEntry>& families) {
+  // A handle that the program has stays, and says that its family is gone. Asked under the mutex: of two calls the
+  // later one has the newer families.
+  void Follow(ReaderFollower* follower) {
     const MutexLock lock(&mutex_);
+    const std::map<uint64_t, FamilyEntry> families = follower->families();
     for (const auto& handle : handles_) {
       const auto there = families.find(handle->GetID());
       if (handle->dropped() || (there != families.end() && !there->second.dropped())) continue;
@@ -100,7 +102,7 @@ Status ReaderDb::Start() {
   CHECK(!thread_.joinable());
   Status s = follower_->Open();
   if (!s.ok()) return s;
-  families_->Follow(follower_->families());
+  families_->Follow(follower_.get());
   sources_->before_read = [this] { return BeforeRead(); };
   thread_ = std::thread([this] { Run(); });
   return s;
@@ -164,7 +166,7 @@ Status ReaderDb::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterat
 Status ReaderDb::Refresh() {
   return context_->WithMemory([this] {
     Status s = Look(ReaderFollower::Depth::kLog);
-    if (s.ok()) families_->Follow(follower_->families());
+    if (s.ok()) families_->Follow(follower_.get());
     return s;
   });
 }

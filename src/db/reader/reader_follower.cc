@@ -284,20 +284,17 @@ void ReaderFollower::Publish() {
   published_version_ = version_;
 }
 
-// Step 4. An edit makes a family before a frame has a key of it. Under an order of the user's such keys are compared in
-// another way once there are families, so what was read of the log is read anew.
+// Step 4. An edit makes a family before a frame has a key of it, so a look at the manifest behind the one at the frame
+// tells what a key with the mark of families is.
 Status ReaderFollower::FollowLog(uint64_t time) {
-  Status s = log_->Follow();
-  if (!s.ok() || log_order_ == LogOrder::kWithFamilies) return s;
-  s = Follow(time);
-  if (!s.ok() || !db_.families.HasFamilies()) return s;
-  auto anew = std::make_unique<LogFollower>(db_);
-  s = anew->SetChunks(manifest_->state());
-  if (s.ok()) s = anew->Follow();
-  if (!s.ok()) return s;
-  log_ = std::move(anew);
-  log_order_ = LogOrder::kWithFamilies;
-  return s;
+  const uint64_t end = log_->FindEnd();
+  for (;;) {
+    const bool knew = db_.families.HasFamilies();
+    Status s = log_->Follow(end);
+    if (s.ok() && !knew) s = Follow(time);
+    if (!s.ok() || !log_->waits()) return s;
+    log_->PassMarked();
+  }
 }
 
 // The time is read before anything else. States that nobody has any more go at the end, whatever the look came to:

@@ -53,9 +53,6 @@ class ReaderFollower final : public LogSource {
     VersionRef version;
   };
 
-  // How the keys of the log that was read were compared: with or without families.
-  enum class LogOrder { kWithoutFamilies, kWithFamilies };
-
   // The file that a name leads to. On an overlay file system a file that is copied to the upper layer keeps device and
   // inode, and whoever has it mapped keeps the lower one: only its birth tells.
   struct FileIdentity {
@@ -101,7 +98,6 @@ class ReaderFollower final : public LogSource {
   std::unique_ptr<ManifestReader> manifest_ GUARDED_BY(mutex_);
   std::unique_ptr<StateOpener> opener_ GUARDED_BY(mutex_);
   std::unique_ptr<LogFollower> log_ GUARDED_BY(mutex_);
-  LogOrder log_order_ GUARDED_BY(mutex_) = LogOrder::kWithoutFamilies;
   std::shared_ptr<const HeldVersion> version_ GUARDED_BY(mutex_);  // null before the first look
   uint64_t edits_ GUARDED_BY(mutex_) = 0;                          // of the version
   std::vector<MemTableRef> published_ GUARDED_BY(mutex_);          // memtables

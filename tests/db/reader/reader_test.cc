@@ -9,17 +9,22 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <latch>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "miodb/column_family.h"
+#include "miodb/comparator.h"
 #include "miodb/env.h"
 #include "miodb/write_batch.h"
+#include "src/util/bytes/family_key.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
 #include "tests/common/reader_test_base.h"
@@ -180,6 +185,109 @@ TEST_F(ReaderTest, FollowsColumnFamilies) {
   EXPECT_EQ("1", ValueOf(reader.get(), "a"));
   ASSERT_OK(db_->DropColumnFamily(family));
   EXPECT_TRUE(reader->GetColumnFamily("f", &seen).IsNotFound());
+}
+
+// Refreshes beside one another: none brings back what another one has replaced.
+TEST_F(ReaderTest, AFamilyThatWasFoundIsNotLost) {
+  Open();
+  const std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; i++) {
+    threads.emplace_back([&] {
+      while (!done) EXPECT_OK(reader->Refresh());
+    });
+  }
+  const uint64_t count = ByScale(40, 200, 2000);
+  for (uint64_t i = 0; i < count && !HasFailure(); i++) {
+    ColumnFamilyHandle *family = nullptr, *seen = nullptr;
+    EXPECT_OK(db_->CreateColumnFamily("f" + std::to_string(i), &family));
+    EXPECT_OK(db_->Put(WriteOptions(), family, "k", "v"));
+    EXPECT_OK(reader->GetColumnFamily("f" + std::to_string(i), &seen));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // in which others have time to go wrong
+    std::string value;
+    EXPECT_OK(reader->Get(ReadOptions(), seen, "k", &value));
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  std::vector<std::string> names;
+  ASSERT_OK(reader->ListColumnFamilies(&names));
+  EXPECT_EQ(count + 1, names.size());
+}
+
+// Keys backward, and whether any key was one of a column family, which only databases compare. A thread that asks for
+// it stands still when it meets the key "gate".
+class BackwardComparator final : public Comparator {
+ public:
+  const char* Name() const override { return "miodb.test.Backward"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    if (HasFamilyMark(a) || HasFamilyMark(b)) saw_family.store(true);
+    if (stops_at_gate && (a == "gate" || b == "gate")) {
+      stops_at_gate = false;
+      arrived.count_down();
+      gate.wait();
+    }
+    return b.compare(a);
+  }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+
+  static thread_local bool stops_at_gate;
+  mutable std::atomic<bool> saw_family{false};
+  mutable std::latch arrived{1};
+  mutable std::latch gate{1};
+};
+thread_local bool BackwardComparator::stops_at_gate = false;
+
+// The first family comes into the log that a reader is just reading.
+TEST_F(ReaderTest, UnderAnotherOrderTheFirstFamilyHidesNothing) {
+  const BackwardComparator backward;
+  options_.comparator = &backward;
+  Open();
+  Put("zzz", "there");
+  const std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  Put("gate", "v");
+  std::thread looks([&] {
+    BackwardComparator::stops_at_gate = true;
+    EXPECT_OK(reader->Refresh());
+    // The look of another thread may have taken the key up.
+    if (BackwardComparator::stops_at_gate) backward.arrived.count_down();
+  });
+  backward.arrived.wait();
+  ColumnFamilyHandle *family = nullptr, *seen = nullptr;
+  EXPECT_OK(db_->CreateColumnFamily("f", &family));
+  for (int i = 0; i < 20; i++) EXPECT_OK(db_->Put(WriteOptions(), family, "key" + std::to_string(i), "v"));
+  backward.gate.count_down();
+  looks.join();
+  EXPECT_EQ("there", ValueOf(reader.get(), "zzz"));
+  EXPECT_OK(reader->GetColumnFamily("f", &seen));
+  std::string value;
+  EXPECT_OK(reader->Get(ReadOptions(), seen, "key19", &value));
+  EXPECT_EQ("there", ValueOf(reader.get(), "zzz"));
+  EXPECT_FALSE(backward.saw_family);
+}
+
+// A look ends where the log ended when it began, however fast the writer goes on, and not before.
+TEST_F(ReaderTest, ARefreshSeesWhatWasThereBesideAFastWriter) {
+  options_.write_buffer_size = 64 << 20;
+  options_.log_chunk_size = 64 << 20;
+  options_.pool_size = uint64_t{4} << 30;
+  Open();
+  const std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  std::atomic<bool> done{false};
+  std::thread puts([&] {
+    for (uint64_t i = 0; !done; i++) Put(std::to_string(i * 7919 % 1000000), "v");
+  });
+  for (int i = 0; i < 30; i++) {
+    const uint64_t begin = db_->GetLatestSequenceNumber();
+    EXPECT_OK(reader->Refresh());
+    EXPECT_GE(reader->GetLatestSequenceNumber(), begin);
+  }
+  done = true;
+  puts.join();
 }
 
 // An iterator keeps what it sees, though the writer overwrites everything many times in a pool that has little room.
