@@ -51,7 +51,7 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
 }
 
 // An expired value is a tombstone, and so a table of nothing else may go where its last tombstone may. A table with
-// something newer than a snapshot is left to the job that drops tables and says so (Tree::GoesUnread).
+// something newer than a snapshot is left to the job that drops tables and says so (GoneUnread).
 bool IsGone(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);
   CHECK_GE(table.expiry().whole, table.expiry().last);

@@ -274,6 +274,7 @@ class MIODB_EXPORT DB {
   //                                       the last write of it that the copy has; without that while it follows
   //                                       (FollowSource). Empty: it is not known to be a copy
   //  "miodb.background-error"             OK, or the error that made the database read-only
+  //  "miodb.compact-error"                OK, or the error of the CompactRange that ended last
   //  "miodb.ssd-error"                    OK, or the error of the last job of the SSD tier, which is tried again
   //
   // docs/reference.md, "Counters", says what each counter counts; docs/placement.md the lines of "miodb.placement".
@@ -288,7 +289,7 @@ class MIODB_EXPORT DB {
   // versions that no snapshot sees, and collects garbage. In the SSD tier it moves the tombstones of [*begin, *end]
   // down until they hide nothing. Free space of the pool goes back to the file system, unless somebody writes
   // meanwhile. Returns when all of that is done. nullptr is before the first or after the last key;
-  // a range whose end is before its begin does nothing.
+  // a range whose end is before its begin does nothing. "miodb.compact-error" tells whether it went well.
   virtual void CompactRange(const Slice* begin, const Slice* end) = 0;
 
   // The rest is not LevelDB's.

@@ -36,10 +36,12 @@
 // expiry of a key that was only written, or tracked without a look at its value, is none. Changes by a compaction
 // filter are none (DB::WriteIfUnchanged).
 //
-// Changes are found exactly, with one limit: a put, and the single deletion that removed it, may count as no change of
-// a key that is only written; of one that was read they do count if the put was seen. There is no "try again", because
-// the newest version of every key is kept somewhere, and a transaction that tracks anything holds a snapshot, which
-// keeps deletions.
+// Changes are found exactly, with two limits. A put, and the single deletion that removed it, may count as no change of
+// a key that is only written; of one that was read they do count if the put was seen. And where records expire, a table
+// of which all has expired goes unread: a key of which nothing else is known counts as changed if it lies between the
+// keys of such a table with newer writes, or if more than 64 such tables have gone since. There is no "try again",
+// because the newest version of every key is kept somewhere, and a transaction that tracks anything holds a snapshot,
+// which keeps deletions.
 //
 // When to use it. Where transactions seldom meet at the same keys, they cost little more than their reads and one
 // write. Where they often do, most of the work is done in vain; one thread that does it all, or a merge

@@ -129,6 +129,21 @@ TEST_F(InspectTest, WhatCannotBeLookedAtGivesExitCodeTwo) {
   }
 }
 
+// An error of the system says nothing about what lies there.
+TEST_F(InspectTest, AStoreThatCannotBeReadIsNoDamage) {
+  Open();
+  Close();
+  const std::string store = path_ + "/STORE";
+  const std::string bytes = FileContents(store);
+  std::filesystem::remove(store);
+  std::filesystem::create_directory(store);
+  for (const std::string tool : {"miodb_check", "miodb_dump"}) {
+    const ProgramResult result = RunTool(tool + " " + path_);
+    EXPECT_EQ(2, result.code) << tool << ": " << result.text;
+    EXPECT_TRUE(result.Says("STORE")) << result.text;
+  }
+}
+
 TEST_F(InspectTest, OfAVolatilePoolFilesAreChecked) {
   options_.pool_path = "anonymous";
   options_.pool_size = 4 << 20;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -34,6 +35,24 @@ TEST(MiodbFilesTest, AnInputWithoutAnEndIsRefused) {
   std::string all;
   EXPECT_FALSE(in.ReadAll(1000000, &all));
   EXPECT_TRUE(in.status().IsInvalidArgument()) << in.status().ToString();
+}
+
+// Another program may make a file of that name while the output is written.
+TEST(MiodbFilesTest, AnOutputTakesNoOtherFilesName) {
+  const test::TestDir dir;
+  const std::string path = dir / "output", text = dir / "output.unfinished";
+  Call call;
+  for (const bool taken : {false, true}) {
+    Output out(path);
+    out.Write("mine");
+    if (taken) std::ofstream(path) << "another's";
+    EXPECT_EQ(taken ? kFailed : kDone, out.Finish(call, kDone));
+    std::string content;
+    std::getline(std::ifstream(path), content);
+    EXPECT_EQ(taken ? "another's" : "mine", content);
+    std::filesystem::remove(path);
+  }
+  EXPECT_FALSE(std::filesystem::exists(text));
 }
 
 }  // namespace

@@ -152,9 +152,9 @@ TEST_F(SecretTest, IsInNothingThatAGoodDatabaseSaysOrWrites) {
   CheckFilled(2000, 100, 2);
   ASSERT_OK(db_->EndTrace());
   EXPECT_GT(fs::file_size(dir_ / "trace"), 2000u * 100);
-  for (const char* property :
-       {"leveldb.stats", "leveldb.sstables", "leveldb.approximate-memory-usage", "miodb.persist-mode", "miodb.pool",
-        "miodb.nvm-model", "miodb.placement", "miodb.background-error", "miodb.ssd-error", "miodb.counters"}) {
+  for (const char* property : {"leveldb.stats", "leveldb.sstables", "leveldb.approximate-memory-usage",
+                               "miodb.persist-mode", "miodb.pool", "miodb.nvm-model", "miodb.placement",
+                               "miodb.background-error", "miodb.compact-error", "miodb.ssd-error", "miodb.counters"}) {
     std::string value;
     ASSERT_TRUE(db_->GetProperty(property, &value)) << property;
     ExpectNotIn(value, property);

@@ -118,7 +118,7 @@ RangePlace EditMaker::AnyRange(bool small) {
 // With a place as often as without, as edits have those that are named for the first time.
 SavepointEntry EditMaker::AnySavepoint(bool small) {
   SavepointEntry savepoint;
-  savepoint.id = Number(small);
+  savepoint.id = 1 + Number(small) / 2;
   savepoint.name = random_.Bytes(1 + random_.Uniform(kMostSavepointName));
   savepoint.sequence = Number(small) & kMostReadSequence;
   savepoint.micros = Number(small);

@@ -265,6 +265,7 @@ TEST(VersionEditTest, SavepointsThatCannotBeAreRefused) {
   std::string id;
   PutVarint64(&id, kMostId + 1);
   EXPECT_FALSE(DecodeAlone(savepoint(id, "n", 1, 4), &edit)) << "an id without a next one";
+  EXPECT_FALSE(DecodeAlone(savepoint(std::string(1, '\0'), "n", 1, 4), &edit)) << "no id";
 }
 
 TEST(VersionEditTest, KeptChunksHaveTheFieldsOfTheFormat) {

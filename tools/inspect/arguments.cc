@@ -40,12 +40,13 @@ bool IsVolatile(const std::string& path) {
 }
 
 bool FindLogFolder(const char* program, const std::string& path, const std::string& wal_dir, std::string* folder,
-                   uint64_t* log_id) {
+                   uint64_t* log_id, ExitCode* code) {
   const std::string name = DirectoryOfDatabase(path);
   StoreDescriptor store;
   const Status s = ReadStore(Env::Default(), name, &store);
   if (!s.ok() && !s.IsNotFound()) {
     fprintf(stderr, "%s: %s\n", program, s.ToString().c_str());
+    *code = s.IsCorruption() ? kExitDamage : kExitCannotRun;
     return false;
   }
   folder->clear();

@@ -24,9 +24,9 @@ bool IsVolatile(const std::string& path);
 
 // Where the log files of the database at path are (or of that in whose directory the pool at path is), as the database
 // remembers it, or, if wal_dir is not empty, there. *folder is empty if it has none, or none with writes. False, and an
-// error is printed, if that cannot be read.
+// error is printed, if that cannot be read, for the reason in *code.
 bool FindLogFolder(const char* program, const std::string& path, const std::string& wal_dir, std::string* folder,
-                   uint64_t* log_id);
+                   uint64_t* log_id, ExitCode* code);
 
 }  // namespace miodb
 

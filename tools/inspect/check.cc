@@ -111,10 +111,13 @@ ExitCode CheckVolatile(const char* program, const std::string& path, const Verif
   s = ReadStore(env, path, &store);
   if (s.ok()) {
     *result = VerifyVolatile(store, BytewiseComparator(), options);
-  } else {
+  } else if (s.IsCorruption()) {
     result->problems.push_back({StorePath(path), s.ToString()});
+  } else {
+    fprintf(stderr, "%s: %s\n", program, s.ToString().c_str());
   }
   env->UnlockFile(lock).IgnoreError();
+  if (!s.ok() && !s.IsCorruption()) return kExitCannotRun;
   return result->problems.empty() ? kExitOk : kExitDamage;
 }
 
@@ -145,8 +148,8 @@ ExitCode CheckDatabase(const char* program, const CheckRequest& request) {
   verify.holes_end_log = request.lost_power;
   verify.ssd_path = request.ssd;
   std::string path = request.path;
-  if (!FindLogFolder(program, path, request.wal, &verify.wal_folder, &verify.log_id)) return kExitDamage;
   ExitCode code = kExitCannotRun;
+  if (!FindLogFolder(program, path, request.wal, &verify.wal_folder, &verify.log_id, &code)) return code;
   const std::optional<VerifyResult> result = Check(program, request.regions, verify, &path, &code);
   if (result.has_value()) (request.json ? PrintJson : PrintText)(path, *result);
   return code;

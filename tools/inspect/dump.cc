@@ -353,9 +353,9 @@ ExitCode DumpDatabase(const char* program, const DumpRequest& request) {
     what.header = what.manifest = what.tables = what.log = true;
   }
   uint64_t log_id;
-  if (!FindLogFolder(program, what.path, what.wal, &what.wal, &log_id)) return kExitDamage;
-  std::unique_ptr<PoolImage> image;
   ExitCode code;
+  if (!FindLogFolder(program, what.path, what.wal, &what.wal, &log_id, &code)) return code;
+  std::unique_ptr<PoolImage> image;
   if (!OpenImage(program, what.path, what.regions, &image, &code)) return code;
   return Dumper(program, *image, what).Run();
 }

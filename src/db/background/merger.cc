@@ -371,7 +371,8 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   }
   for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
   for (const TableRef& table : job.tables) {
-    if (job.kind == MergeKind::kDrop) tree_->GoesUnread(table->max_sequence());
+    if (job.kind != MergeKind::kDrop) break;
+    tree_->gone_unread.Add(table->smallest(), table->largest(), table->max_sequence());
   }
   for (const TableRef& table : result.moved) {
     TablePlace place = tree_->versions->PlaceOf(table->number());

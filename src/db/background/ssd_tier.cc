@@ -345,7 +345,10 @@ Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
     first.removed_files.swap(edit.removed_files);
     CHECK(tree_->Apply(std::move(first), {}).ok());
   }
-  if (job.kind == SsdJobKind::kDrop) tree_->GoesUnread(job.upper[0]->meta().max_sequence);
+  if (job.kind == SsdJobKind::kDrop) {
+    const SstMeta& gone = job.upper[0]->meta();
+    tree_->gone_unread.Add(gone.smallest, gone.largest, gone.max_sequence);
+  }
   Status s = floor_->MakeFilesDurable(edit);
   Additions added;
   added.payload.dropped = result.dropped;

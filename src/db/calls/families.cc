@@ -148,9 +148,9 @@ Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyG
   return s;
 }
 
-// A drop whose second step fails has taken the name away all the same. Whoever makes a family next does the step, or
-// the next open. Families stand still until the content is deleted: a copy that was made between the two steps would
-// delete it by itself when it is opened, and its sequences would not be the source's any more.
+// A drop whose second step fails has taken the name away all the same. The next call that makes a family does the
+// step, or the next open. Families stand still until the content is deleted: a copy that was made between the two
+// steps would delete it by itself when it is opened, and its sequences would not be the source's any more.
 Status Families::Drop(ColumnFamilyHandle* family) {
   const FamilyGate::Still still(db_.families);
   uint32_t id;
@@ -193,7 +193,7 @@ Status Families::Forget(const std::vector<uint64_t>& ids) {
   return Apply(std::move(edit));
 }
 
-// Whether the deletion of step 2 is there, as it was written. Nobody writes yet.
+// Looks for the deletion of step 2 in the manifest and in the memtables. Nobody writes yet.
 bool Families::IsErased(uint32_t family) {
   const FamilyPrefix begin(family), end(family + 1);
   const auto is_it = [&](const RangeDeletion& range) {

@@ -383,6 +383,9 @@ bool Properties::Get(const Slice& property, std::string* value) {
   } else if (name == Slice("background-error")) {
     DbLock lock(control_);
     *value = control_->error().ToString();
+  } else if (name == Slice("compact-error")) {
+    DbLock lock(control_);
+    *value = control_->compaction().ToString();
   } else if (name == Slice("ssd-error")) {
     DbLock lock(control_);
     *value = tier_->error().ToString();

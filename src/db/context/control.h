@@ -86,6 +86,10 @@ class Control {
   // REQUIRES: s is an error. The first one is kept, and stops writes.
   void SetError(const Status& s) REQUIRES(db_mutex);
 
+  // The status of the last CompactRange, which LevelDB's call does not return.
+  const Status& compaction() const REQUIRES(db_mutex) { return compaction_; }
+  void NoteCompaction(const Status& s) REQUIRES(db_mutex) { compaction_ = s; }
+
   // relaxed: the status itself is read under the mutex
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
@@ -115,6 +119,7 @@ class Control {
   std::function<void()> on_change_ GUARDED_BY(db_mutex);
 
   Status error_ GUARDED_BY(db_mutex);
+  Status compaction_ GUARDED_BY(db_mutex);
   std::atomic<bool> failed_{false};  // error_ is set
   std::atomic<bool> closing_{false};
   bool waiting_stopped_ GUARDED_BY(db_mutex) = false;  // see DB::StopWaiting

@@ -81,7 +81,9 @@ void Workshop::Remove() {
   if (emptied) env_->RemoveDir(path_).IgnoreError();
 }
 
-// The name is never taken from another directory, which rename would do to an empty one.
+// The name is never taken from another directory, which rename would do to an empty one. The mark is gone for good
+// before the call returns: with it a copy that is whole could be taken for one in the making, if it is given such a
+// name.
 Status Workshop::Publish() {
   CHECK(lock_.held());
   Status s = SyncDirectory(path_);
@@ -95,7 +97,8 @@ Status Workshop::Publish() {
     ::rename(directory_.c_str(), path_.c_str());
     return s;
   }
-  env_->RemoveFile(CheckpointMarkPath(directory_)).IgnoreError();
+  s = env_->RemoveFile(CheckpointMarkPath(directory_));
+  if (s.ok()) s = SyncDirectory(directory_);
   lock_.Unlock();
   return s;
 }

@@ -196,13 +196,14 @@ Status DBImpl::Flush() {
   return context_->WithMemory([this] { return requests_->Flush(); });
 }
 
-// LevelDB's call returns nothing, so what went wrong is in the info log, and in the property of the background error if
-// it stops writes.
+// LevelDB's call returns nothing, so what went wrong is in the info log and in a property.
 void DBImpl::CompactRange(const Slice* begin, const Slice* end) {
   if (begin != nullptr && end != nullptr && context_->order.Compare(*begin, *end) > 0) return;
   const Status s = context_->WithMemory([&] {
     const Status compacted = requests_->CompactRange(begin, end);
     if (!compacted.ok()) context_->LogStatus("CompactRange", compacted);
+    DbLock lock(control_.get());
+    control_->NoteCompaction(compacted);
     return compacted;
   });
   s.IgnoreError();

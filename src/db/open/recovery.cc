@@ -46,7 +46,7 @@ Status Recovery::Recover() {
   const uint64_t start = NowMicros();
   VersionEdit edit;
   uint64_t last_sequence = tree_->versions->manifest().flushed_sequence;
-  s = ReplayLog(std::move(extents), &last_sequence, &edit);
+  s = ReplayLog(extents, &last_sequence, &edit);
   kept_->Fit(&edit);
   const bool changes = !edit.chunks.empty() || !edit.removed_chunks.empty() || !edit.removed_kept.empty();
   if (s.ok() && changes) s = tree_->Apply(std::move(edit), {});
@@ -163,7 +163,7 @@ Status Recovery::ReplayHistory(const LogHistory& log, const std::map<uint64_t, E
 
 // The flush and the fence at the end are for frames that only the CPU's cache may have had when the process died: of
 // writers beside one another as many as the window holds.
-Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) {
+Status Recovery::ReplayLog(const std::vector<ExtentRef>& extents, uint64_t* last_sequence, VersionEdit* edit) {
   const ManifestState& manifest = tree_->versions->manifest();
   CHECK_EQ(manifest.chunks.size(), extents.size());
   const std::unique_ptr<LogHistory> log = NewHistory(LogPolicy::kRecover);
@@ -171,7 +171,7 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
   std::map<uint64_t, ExtentRef> extent_of;
   size_t i = 0;
   for (const auto& [id, place] : manifest.chunks) {
-    const ExtentRef& extent = extent_of[id] = std::move(extents[i++]);
+    const ExtentRef& extent = extent_of[id] = extents[i++];
     ChunkIndex index;
     if (by_index && ReadChunkIndex(place, extent->data(), db_.pool->secret(), &index)) {
       log->AddIndexedChunk(place, index);

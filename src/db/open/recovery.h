@@ -50,7 +50,8 @@ class Recovery {
 
  private:
   Status CheckRegionLimits();
-  Status ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) REQUIRES(db_mutex);
+  Status ReplayLog(const std::vector<ExtentRef>& extents, uint64_t* last_sequence, VersionEdit* edit)
+      REQUIRES(db_mutex);
   Status ReplayHistory(const LogHistory& log, const std::map<uint64_t, ExtentRef>& extents, VersionEdit* edit,
                        const LogPiece** last_sealed) REQUIRES(db_mutex);
   Status RemoveOrphans() REQUIRES(db_mutex);

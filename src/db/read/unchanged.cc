@@ -45,9 +45,10 @@ Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadStates::Pin
   bool found = false;
   RecordView record;
   const Status s = Find(options, key, pin, &block, &found, &record);
-  // acquire: what the state lacks because it went unread is known here.
-  const uint64_t gone = MIODB_MUTATED(kGoneUnreadForgotten) ? 0 : sources_->gone_unread.load(std::memory_order_acquire);
-  *newest = std::max(s.ok() && found ? record.sequence() : gone, (*pin)->NewestRange(key, sequence));
+  const auto gone = [&] {
+    return MIODB_MUTATED(kGoneUnreadForgotten) ? 0 : sources_->gone_unread.NewestOf(order_, key);
+  };
+  *newest = std::max(s.ok() && found ? record.sequence() : gone(), (*pin)->NewestRange(key, sequence));
   return s;
 }
 

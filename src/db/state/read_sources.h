@@ -12,6 +12,7 @@
 
 #include "miodb/status.h"
 #include "src/db/context/snapshot_list.h"
+#include "src/db/state/gone_unread.h"
 #include "src/db/state/read_state.h"
 
 namespace miodb {
@@ -33,8 +34,7 @@ struct ReadSources {
   // readers. On a line of its own, because each put writes it, and a get that need not look at it reads what is above.
   alignas(64) std::atomic<uint64_t> last_sequence{0};
 
-  // The newest write that was dropped unread since the open; 0: none was. Acquire by readers that have pinned a state.
-  alignas(64) std::atomic<uint64_t> gone_unread{0};
+  GoneUnread gone_unread;  // since the open
 };
 
 }  // namespace miodb

@@ -83,13 +83,6 @@ class Tree : public ReadSources {
   // A number for a new table, run or chunk.
   uint64_t NewId() EXCLUDES(db_mutex);
 
-  // Writes up to this one go unread, with tables or files of which all has expired. Before the edit that drops them.
-  void GoesUnread(uint64_t sequence) REQUIRES(db_mutex) {
-    DCHECK_LE(sequence, kMaxSequence);
-    // relaxed: the mutex orders those who change it. release: who sees the version without the tables sees this.
-    if (sequence > gone_unread.load(std::memory_order_relaxed)) gone_unread.store(sequence, std::memory_order_release);
-  }
-
   // Nothing waits for a flush, and all tables are in the repository.
   bool Settled() const REQUIRES(db_mutex) { return immutables.empty() && versions->current()->BufferEmpty(); }
 

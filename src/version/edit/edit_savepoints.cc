@@ -12,7 +12,7 @@ namespace {
 bool GetSavepoint(Slice* input, SavepointEntry* savepoint) {
   DCHECK(savepoint->chunks.empty());
   uint64_t chunks;
-  if (!GetId(input, &savepoint->id) || !GetString(input, &savepoint->name) ||
+  if (!GetId(input, &savepoint->id) || savepoint->id == 0 || !GetString(input, &savepoint->name) ||
       !GetNumbers(input, {&savepoint->sequence, &savepoint->micros, &chunks})) {
     return false;
   }

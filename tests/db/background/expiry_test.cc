@@ -416,6 +416,8 @@ TEST_F(ExpiryTest, AConditionFindsWritesThatHaveExpiredAndGoneUnread) {
   EXPECT_TRUE(write_if("b").IsBusy());
   EXPECT_TRUE(write_if("c").IsBusy());
   EXPECT_OK(write_if("a"));
+  EXPECT_TRUE(write_if("bb").IsBusy()) << "may have been in the table";
+  EXPECT_OK(write_if("x"));  // lies behind what went
   db_->ReleaseSnapshot(snapshot);
   snapshot = db_->GetSnapshot();
   EXPECT_OK(write_if("b"));
@@ -441,6 +443,7 @@ TEST_F(ExpiryTest, AConditionFindsWritesThatHaveExpiredWithTheirFile) {
     const std::string key = FilledKey(i);
     ASSERT_TRUE(db_->WriteIfUnchanged(WriteOptions(), &batch, {{key, snapshot->GetSequenceNumber()}}).IsBusy()) << i;
   }
+  EXPECT_OK(db_->WriteIfUnchanged(WriteOptions(), &batch, {{"zzz", snapshot->GetSequenceNumber()}}));
   db_->ReleaseSnapshot(snapshot);
 }
 

@@ -171,9 +171,11 @@ TEST_P(SsdFaultsTest, CompactRangeTriesAgainWhatFailed) {
   env_.fault = GetParam();
   db_->CompactRange(nullptr, nullptr);
   EXPECT_NE("OK", Property("miodb.ssd-error"));
+  EXPECT_NE("OK", Property("miodb.compact-error")) << "what miodb compact ends with";
   env_.fault = FaultyEnv::Fault::kNone;
   db_->CompactRange(nullptr, nullptr);
   EXPECT_EQ("OK", Property("miodb.ssd-error"));
+  EXPECT_EQ("OK", Property("miodb.compact-error"));
   EXPECT_EQ(0u, Counter("ssd-files"));
 }
 

@@ -73,9 +73,11 @@ void Output::Flush() {
 int Output::Finish(const Call& call, int code) {
   Flush();
   if (state_ == State::kOpen && !path_.empty() && !bench::Interrupt::StopRequested()) {
-    const bool synced = fsync(descriptor_) == 0;
-    if (!synced || rename(Unfinished(path_).c_str(), path_.c_str()) != 0) {
-      SetFailed(path_ + ": " + strerror(errno));
+    Status s;
+    if (fsync(descriptor_) != 0) s = Status::IOError(path_, strerror(errno));
+    if (s.ok()) s = GiveName(Unfinished(path_), path_);
+    if (!s.ok()) {
+      SetFailed(s.ToString());
     } else {
       close(descriptor_);
       descriptor_ = -1;
@@ -177,13 +179,18 @@ std::string Unfinished(std::string path) {
 }
 
 Status GiveName(const std::string& unfinished, const std::string& path) {
-  if (rename(unfinished.c_str(), path.c_str()) != 0) return Status::IOError(path, strerror(errno));
+  // Some file systems cannot refuse a name that is taken.
+  if (renameat2(AT_FDCWD, unfinished.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0 &&
+      (errno != EINVAL || Exists(path) || rename(unfinished.c_str(), path.c_str()) != 0)) {
+    if (errno == EEXIST) return Status::InvalidArgument(path, "has come to be meanwhile: the result was removed");
+    return Status::IOError(path, strerror(errno));
+  }
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const int descriptor = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return Status::OK();
-  fsync(descriptor);
-  close(descriptor);
-  return Status::OK();
+  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+  const Status s = synced ? Status::OK() : Status::IOError(parent, strerror(errno));
+  if (descriptor >= 0) close(descriptor);
+  return s;
 }
 
 }  // namespace miodb::tool

@@ -76,6 +76,8 @@ class Import final : public Command {
     if (!s.ok()) return Fail(call, s);
     const std::unique_ptr<DB> db(opened);
     s = Copy(source, db.get());
+    const Status flushed = db->Flush();
+    if (s.ok()) s = flushed;
     const std::string done = std::to_string(read_.records()) + " records are in " + target_;
     if (!s.ok()) return Fail(call, s.ToString(), done + "; the same import, repeated, goes over them once more.");
     if (CodeAfter(kDone) != kDone) {

@@ -14,11 +14,13 @@ namespace miodb::tool {
 
 namespace {
 
+constexpr char kMoreInLog[] = "The info log LOG in the database's directory says more.";
+
 // Fails with the error that stopped writes, if there is one, because some calls return no status.
 int CodeOfBackground(DB* db, const Call& call) {
   std::string error;
   if (db->GetProperty("miodb.background-error", &error) && error != "OK") {
-    return Fail(call, error, "The info log LOG in the database's directory says more.");
+    return Fail(call, error, kMoreInLog);
   }
   return CodeAfter(kDone);
 }
@@ -45,20 +47,27 @@ class Compact final : public StoreCommand {
   int RunOn(DB* db, const Call& call) override {
     const std::string problem = range_.Read(coding_);
     if (!problem.empty()) return Fail(call, problem);
-    bench::Interrupt::Watch([&] { CompactFamilies(db); }, [&] { db->StopWaiting(); });
+    std::string error;
+    bench::Interrupt::Watch([&] { error = CompactFamilies(db); }, [&] { db->StopWaiting(); });
+    if (error != "OK" && !bench::Interrupt::StopRequested()) return Fail(call, error, kMoreInLog);
     return CodeOfBackground(db, call);
   }
 
  private:
   // Families lie beside each other in the same tables: without a range and a name everything is one piece of work.
-  void CompactFamilies(DB* db) {
+  // Returns OK, or the first error.
+  std::string CompactFamilies(DB* db) {
+    std::string error = "OK";
     if (!families()->is_named() && range_.lower() == nullptr && range_.upper() == nullptr) {
       db->CompactRange(nullptr, nullptr);
-      return;
+      db->GetProperty("miodb.compact-error", &error);
+      return error;
     }
     for (ColumnFamilyHandle* const family : families()->families()) {
       db->CompactRange(family, range_.lower(), range_.upper());
+      if (db->GetProperty("miodb.compact-error", &error) && error != "OK") break;
     }
+    return error;
   }
 
   KeyRange range_;
@@ -82,6 +91,10 @@ class Repair final : public Command {
     const std::string& directory = call.operands[0];
     if (!IsDirectory(directory)) {
       return Fail(call, directory + ": is no directory", "The directory of the database is wanted.");
+    }
+    // RepairDB makes a new database there, as LevelDB does. Whoever asks for a repair misses one.
+    if (NamesIn(directory).empty()) {
+      return Fail(call, directory + ": is empty", "Is the file system that has the database mounted?");
     }
     Options options;
     const std::string problem = open_.Make(directory, &options);
