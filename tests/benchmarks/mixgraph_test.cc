@@ -265,7 +265,7 @@ TEST(MixgraphModelTest, HotKeysMayBeNeighbours) {
     seen[key % seen.size()]++;
     whole[key]++;
   }
-  // Of the accesses to a range 0.05 x^0.25 go to its first x keys; ranks beyond its keys are taken modulo their number.
+  // The first x keys of a range get 0.05 x^0.25 of its accesses; ranks beyond its keys are taken modulo their number.
   const double first = static_cast<double>(std::accumulate(seen.begin(), seen.begin() + 100, uint64_t{0})) / kDraws;
   EXPECT_GT(first, 0.05 * std::pow(100, 0.25));
   EXPECT_LT(first, 0.05 * std::pow(100, 0.25) + 0.12);

@@ -40,8 +40,8 @@
 #include "tests/faults/hostile_bytes.h"
 
 #ifdef __SANITIZE_ADDRESS__
-// A damaged leaf may refer to what is free, or comes free while a read stands on it. Such a read gets bytes without
-// meaning, which is not the fault that this test looks for, so free space is not poisoned.
+// A damaged leaf may refer to what is free, or comes free while a read stands on it. The read gets bytes without
+// meaning, as in a release build, so free space is not poisoned.
 extern "C" const char* __asan_default_options() { return "allow_user_poisoning=0"; }  // NOLINT
 #endif
 

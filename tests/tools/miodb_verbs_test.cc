@@ -284,7 +284,7 @@ TEST_F(MiodbVerbsTest, AValueMayComeFromStandardInputAndGoOutAsItIs) {
   EXPECT_EQ(bytes, RunProgram(miodb_ + "get --raw " + db() + " k").text);
 }
 
-// Whoever asks for a repair misses a database: a new one in its place would hide that it is elsewhere.
+// A new database in the place of one that is missed would hide that it is elsewhere.
 TEST_F(MiodbVerbsTest, ARepairOfAnEmptyDirectoryMakesNothing) {
   std::filesystem::create_directory(db());
   EXPECT_EQ(2, Run(miodb_ + "repair " + db()));

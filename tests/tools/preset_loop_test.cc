@@ -22,7 +22,7 @@ constexpr double kWithin = 0.03;
 constexpr uint64_t kKeys = 60000;
 constexpr uint64_t kOperations = 120000;
 
-// What the study says of a service.
+// The figures that the study gives for a service.
 struct Service {
   const char* name;
   std::map<std::string, double> kinds;           // shares of the calls
@@ -63,13 +63,7 @@ class PresetLoopTest : public testing::TestWithParam<Service> {
   // First number of each line of a file of the analyser -> the number in this place, counted from 0.
   std::map<uint64_t, double> Counts(const std::string& file, size_t place) {
     std::map<uint64_t, double> counts;
-    std::istringstream lines(ReadFile(out_ + "/trace-" + file));
-    for (std::string line; std::getline(lines, line);) {
-      std::vector<double> row;
-      std::istringstream words(line);
-      for (std::string word; words >> word;) {
-        if (std::isdigit(static_cast<unsigned char>(word[0]))) row.push_back(std::stod(word));
-      }
+    for (const std::vector<double>& row : Table(out_ + "/trace-" + file)) {
       if (row.size() > place) counts[static_cast<uint64_t>(row[0])] += row[place];
     }
     EXPECT_FALSE(counts.empty()) << file;
@@ -127,7 +121,7 @@ TEST_P(PresetLoopTest, TheAnalyserCountsThePublishedShares) {
     EXPECT_NEAR(Sum(values, size) / Sum(values), share, kWithin) << size;
   }
 
-  // Of 30 ranges of as many keys the hottest one has this share.
+  // The hottest of the 30 ranges has this share; each has as many keys.
   const std::map<uint64_t, double> accesses = Counts("get-0-whole_key_stats.txt", 1);
   std::vector<double> ranges(30);
   for (const auto& [number, count] : accesses) ranges[std::min<size_t>(number / (kKeys / 30), 29)] += count;

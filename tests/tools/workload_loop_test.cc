@@ -23,21 +23,6 @@ constexpr int kKeys = 60000;
 constexpr int kOperations = 200000;
 constexpr int kRanges = 30;
 
-// Numbers of each line, words left out.
-std::vector<std::vector<double>> Table(const std::string& path) {
-  std::vector<std::vector<double>> table;
-  std::istringstream lines(ReadFile(path));
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<double> row;
-    std::istringstream words(line);
-    for (std::string word; words >> word;) {
-      if (std::isdigit(static_cast<unsigned char>(word[0]))) row.push_back(std::stod(word));
-    }
-    table.push_back(row);
-  }
-  return table;
-}
-
 // Pearson's test: the sum of (seen - expected)^2 / expected is about as large as there are cells; five standard
 // deviations more mean that the sample is not of this distribution.
 void ExpectDrawnFrom(const std::vector<double>& seen, const std::vector<double>& shares, const char* what) {

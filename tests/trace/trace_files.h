@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,21 @@ inline std::string ReadFile(const std::string& path) {
   std::string bytes;
   EXPECT_OK(ReadFileToString(Env::Default(), path, &bytes));
   return bytes;
+}
+
+// The numbers of each line of a file of the analyser; words are left out.
+inline std::vector<std::vector<double>> Table(const std::string& path) {
+  std::vector<std::vector<double>> table;
+  std::istringstream lines(ReadFile(path));
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<double> row;
+    std::istringstream words(line);
+    for (std::string word; words >> word;) {
+      if (std::isdigit(static_cast<unsigned char>(word[0]))) row.push_back(std::stod(word));
+    }
+    table.push_back(row);
+  }
+  return table;
 }
 
 inline std::string KindName(TraceUpdate::Kind kind) {

@@ -113,12 +113,11 @@ ExitCode CheckVolatile(const char* program, const std::string& path, const Verif
     *result = VerifyVolatile(store, BytewiseComparator(), options);
   } else if (s.IsCorruption()) {
     result->problems.push_back({StorePath(path), s.ToString()});
-  } else {
-    fprintf(stderr, "%s: %s\n", program, s.ToString().c_str());
   }
   env->UnlockFile(lock).IgnoreError();
-  if (!s.ok() && !s.IsCorruption()) return kExitCannotRun;
-  return result->problems.empty() ? kExitOk : kExitDamage;
+  if (s.ok() || s.IsCorruption()) return result->problems.empty() ? kExitOk : kExitDamage;
+  fprintf(stderr, "%s: %s\n", program, s.ToString().c_str());
+  return kExitCannotRun;
 }
 
 // Checks what lies at *path, which becomes the pool's file if that is it. Without a result the reason has been said.

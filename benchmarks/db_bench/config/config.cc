@@ -170,8 +170,9 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
     return "--readwritepercent=" + std::to_string(config->readwritepercent) +
            " and --deletepercent=" + std::to_string(config->deletepercent) + " are more than 100 together";
   }
-  if (flags.IsSet("second_key_share") && config->second_key_size == 0)
+  if (flags.IsSet("second_key_share") && config->second_key_size == 0) {
     return "--second_key_share needs --second_key_size";
+  }
   if (flags.IsSet("hdrhistogram.output.path") && !config->hdrhistogram_fileoutput) {
     return "--hdrhistogram.output.path needs --hdrhistogram.fileoutput";
   }

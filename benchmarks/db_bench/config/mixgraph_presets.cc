@@ -8,7 +8,7 @@
 //   - up2x: 94 % of the keys have 17 bytes, 6 % have 9; 40 % of the merged values have less than 10, 52 % have 64;
 //     merge 0.9253, get 0.0746, put 0.0001
 //
-// Which key has which size is drawn for each number, so hot keys have both. Values of zippydb have the published
+// Sizes of keys are drawn for each number, so hot keys have both. Values of zippydb have the published
 // Pareto fit. Values of udb have an exponential distribution with the study's mean, from its least to its largest size.
 // Values of up2x have the published shares; the study does not say where the rest of 8 % lies, so the preset spreads it
 // from 10 to 63 bytes. The study fitted hotness of ranges and keys and lengths of scans for zippydb alone, and the

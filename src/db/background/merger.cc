@@ -370,9 +370,10 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
     run = job.output_run > 0 ? job.output_run : tree_->versions->NewId();
   }
   for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
-  for (const TableRef& table : job.tables) {
-    if (job.kind != MergeKind::kDrop) break;
-    tree_->gone_unread.Add(table->smallest(), table->largest(), table->max_sequence());
+  if (job.kind == MergeKind::kDrop) {
+    for (const TableRef& table : job.tables) {
+      tree_->gone_unread.Add(table->smallest(), table->largest(), table->max_sequence());
+    }
   }
   for (const TableRef& table : result.moved) {
     TablePlace place = tree_->versions->PlaceOf(table->number());

@@ -193,8 +193,8 @@ Status Families::Forget(const std::vector<uint64_t>& ids) {
   return Apply(std::move(edit));
 }
 
-// Looks for the deletion of step 2 in the manifest and in the memtables. Nobody writes yet.
-bool Families::IsErased(uint32_t family) {
+// Looks for the deletion of step 2, in the manifest and in the memtables. Nobody writes yet.
+bool Families::FindErasure(uint32_t family) {
   const FamilyPrefix begin(family), end(family + 1);
   const auto is_it = [&](const RangeDeletion& range) {
     return Slice(range.begin) == begin.slice() && Slice(range.end) == end.slice();
@@ -210,45 +210,45 @@ bool Families::IsErased(uint32_t family) {
          std::any_of(tree.immutables.begin(), tree.immutables.end(), [&](const auto& other) { return has_it(*other); });
 }
 
+// Without a log the deletion may be lost, or done by a merge: the content tells.
+Status Families::IsErased(uint32_t family, bool* erased) {
+  if (db_.HasLog()) {
+    DbLock lock(parts_.control);
+    *erased = FindErasure(family);
+    return Status::OK();
+  }
+  const std::unique_ptr<Iterator> it(parts_.read->MakeIterator(ReadOptions(), family));
+  it->SeekToFirst();
+  *erased = !it->Valid();
+  return it->status();
+}
+
 // A drop that fails here, for want of space above all, is tried again by the next open, and does not make the open
 // fail.
 void Families::FinishDrops() {
   const FamilyGate::Still still(db_.families);
-  const Status s = db_.WithMemory([&] {
-    std::vector<uint64_t> erased;
-    {
-      DbLock lock(parts_.control);
-      for (const auto& [id, family] : parts_.tree->versions->manifest().families) {
-        const uint32_t number = static_cast<uint32_t>(id);
-        if (!family.dropped()) continue;
-        if (db_.HasLog() && IsErased(number)) {
-          erased.push_back(id);
-        } else {
-          unerased_.insert(number);
-        }
-      }
+  std::vector<uint64_t> dropped, erased;
+  {
+    DbLock lock(parts_.control);
+    for (const auto& [id, family] : parts_.tree->versions->manifest().families) {
+      if (family.dropped()) dropped.push_back(id);
     }
-    if (!db_.HasLog()) {
-      Status looked = FindEmpty(&erased);
+  }
+  const Status s = db_.WithMemory([&] {
+    for (const uint64_t id : dropped) {
+      bool is_erased = false;
+      Status looked = IsErased(static_cast<uint32_t>(id), &is_erased);
       if (!looked.ok()) return looked;
+      if (is_erased) {
+        erased.push_back(id);
+      } else {
+        unerased_.insert(static_cast<uint32_t>(id));
+      }
     }
     Status done = Forget(erased);
     return done.ok() ? EraseLeft(still) : done;
   });
   if (!s.ok()) db_.LogStatus("content of dropped column families", s);
-}
-
-// Takes those of which nothing can be read out of the ones to erase.
-Status Families::FindEmpty(std::vector<uint64_t>* empty) {
-  for (const uint32_t id : std::set<uint32_t>(unerased_)) {
-    const std::unique_ptr<Iterator> it(parts_.read->MakeIterator(ReadOptions(), id));
-    it->SeekToFirst();
-    if (!it->status().ok()) return it->status();
-    if (it->Valid()) continue;
-    empty->push_back(id);
-    unerased_.erase(id);
-  }
-  return Status::OK();
 }
 
 }  // namespace miodb

@@ -70,10 +70,10 @@ class Families final : public FamilyHandles {
   Status CheckFirst() REQUIRES(mutex_);
   Status Apply(VersionEdit edit) EXCLUDES(db_mutex);
   Status TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyGate::Still& still);
-  bool IsErased(uint32_t family) REQUIRES(db_mutex);
+  bool FindErasure(uint32_t family) REQUIRES(db_mutex);
+  Status IsErased(uint32_t family, bool* erased) EXCLUDES(db_mutex);
   Status Erase(uint32_t family, const FamilyGate::Still&);
   Status EraseLeft(const FamilyGate::Still& still);
-  Status FindEmpty(std::vector<uint64_t>* empty);
   Status Forget(const std::vector<uint64_t>& ids) EXCLUDES(db_mutex);
 
   DbContext& db_;

@@ -45,8 +45,9 @@ struct DbContext {
   // A pool in memory that tests gave, about which there are no files.
   bool PoolIsOfTests() const { return hooks.memory != nullptr && env_memory == nullptr; }
 
-  // The pool is volatile, and the log keeps every write until it is on SSD.
   bool HasLog() const { return options.log_mode != kLogOff; }
+
+  // The pool is volatile, and the log keeps every write until it is on SSD.
   bool LogsUntilSsd() const { return ssd != nullptr && pool->is_volatile(); }
 
   // As the database was opened with, for another context over the same state.

@@ -81,15 +81,13 @@ void Workshop::Remove() {
   if (emptied) env_->RemoveDir(path_).IgnoreError();
 }
 
-// The name is never taken from another directory, which rename would do to an empty one. The mark is gone for good
-// before the call returns: with it a copy that is whole could be taken for one in the making, if it is given such a
-// name.
+// The mark is gone for good before the call returns: with it a copy that is whole could be taken for one in the making,
+// if it is given such a name.
 Status Workshop::Publish() {
   CHECK(lock_.held());
   Status s = SyncDirectory(path_);
   if (!s.ok()) return s;
-  if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, directory_.c_str(), RENAME_NOREPLACE) != 0 &&
-      (errno != EINVAL || Exists(directory_) || ::rename(path_.c_str(), directory_.c_str()) != 0)) {
+  if (RenameToNew(path_, directory_) != 0) {
     return Status::IOError(path_, "cannot rename to " + directory_ + ": " + strerror(errno));
   }
   s = SyncDirectoryOf(directory_);

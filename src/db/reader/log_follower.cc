@@ -172,30 +172,30 @@ Status LogFollower::Follow(uint64_t end) {
 }
 
 // As Follow, but nothing is taken up: that is so much faster that the writer does not keep ahead of it.
-uint64_t LogFollower::FindEnd() const {
-  std::map<uint64_t, uint64_t> positions;
-  uint64_t end = last_sequence_, before;
+uint64_t LogFollower::FindEnd() {
+  end_ = std::max(end_, last_sequence_);
+  uint64_t before;
   FrameView frame;
   ChunkIndex index;
   do {
-    before = end;
-    for (const auto& [id, chunk] : chunks_) {
+    before = end_;
+    for (auto& [id, chunk] : chunks_) {
       const char* const base = chunk.extent->data();
       const uint64_t limit = chunk.place.frame_limit();
-      uint64_t& position = positions.try_emplace(id, chunk.position).first->second;
-      if (position == 0 && ReadChunkIndex(chunk.place, base, db_.pool->secret(), &index)) {
-        if (index.first_sequence > end + 1) continue;
-        end = std::max(end, index.last_sequence());
-        position = limit;
+      chunk.found = std::max(chunk.found, chunk.position);
+      if (chunk.found == 0 && ReadChunkIndex(chunk.place, base, db_.pool->secret(), &index)) {
+        if (index.first_sequence > end_ + 1) continue;
+        end_ = std::max(end_, index.last_sequence());
+        chunk.found = limit;
       }
-      while (position < limit && ReadFrame(base + position, base + limit, db_.pool->secret(), id, &frame)) {
-        if (frame.first_sequence > end + 1) break;
-        end = std::max(end, frame.last_sequence());
-        position += frame.bytes();
+      while (chunk.found < limit && ReadFrame(base + chunk.found, base + limit, db_.pool->secret(), id, &frame)) {
+        if (frame.first_sequence > end_ + 1) break;
+        end_ = std::max(end_, frame.last_sequence());
+        chunk.found += frame.bytes();
       }
     }
-  } while (end > before);
-  return end;
+  } while (end_ > before);
+  return end_;
 }
 
 // A chunk ends where the next one with frames begins.

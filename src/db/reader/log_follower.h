@@ -31,7 +31,7 @@ class LogFollower {
 
   // The last write that has come by now. A writer may write faster than its writes are taken up, so a look goes that
   // far and no further.
-  uint64_t FindEnd() const;
+  uint64_t FindEnd();
 
   // Reads what has come, up to the frame with this write. Corruption if a frame has records that this version does not
   // know. Under an order of the user's, keys with the mark of families have a place that depends on whether there are
@@ -58,6 +58,7 @@ class LogFollower {
     LogChunkPlace place;
     ExtentRef extent;
     uint64_t position = 0;        // behind the last frame that was read, or passed over
+    uint64_t found = 0;           // behind the last frame that FindEnd found
     uint64_t first_sequence = 0;  // of what the memtable has
     MemTableRef memtable;         // null: nothing of it is needed
   };
@@ -75,6 +76,7 @@ class LogFollower {
   std::map<uint64_t, Chunk> chunks_;
   uint64_t first_sequence_ = 1;
   uint64_t last_sequence_ = 0;
+  uint64_t end_ = 0;       // the last write that FindEnd found
   bool waits_ = false;     // the next frame has keys with the mark
   uint64_t passed_ = 0;    // first write of the frame that waits no longer
   uint64_t inserted_ = 0;  // the last write that a memtable got, of a frame that may not be whole yet

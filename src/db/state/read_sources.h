@@ -34,7 +34,7 @@ struct ReadSources {
   // readers. On a line of its own, because each put writes it, and a get that need not look at it reads what is above.
   alignas(64) std::atomic<uint64_t> last_sequence{0};
 
-  GoneUnread gone_unread;  // since the open
+  alignas(64) GoneUnread gone_unread;  // since the open
 };
 
 }  // namespace miodb

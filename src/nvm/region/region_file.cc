@@ -353,11 +353,7 @@ Status RegionFile::Rename(const std::string& to) {
   CHECK(!keeps_storage() && kind_ != RegionKind::kAnonymous);
   CHECK(fd_ >= 0 && to != path_);
   std::string name = to;  // before the file has it: without memory a file keeps the name by which it can be removed
-  if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0 &&
-      // File systems that do not know the flag: a second creator is kept out by the check alone.
-      (errno != EINVAL || access(to.c_str(), F_OK) == 0 || rename(path_.c_str(), to.c_str()) != 0)) {
-    return Error(("cannot rename to " + to).c_str());
-  }
+  if (RenameToNew(path_, to) != 0) return Error(("cannot rename to " + to).c_str());
   path_.swap(name);
   const Status s =
       NoThrow(path_, [this] { return MIODB_MUTATED(kPoolNameUnsynced) ? Status::OK() : SyncNames(path_); });

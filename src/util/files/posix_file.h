@@ -159,6 +159,17 @@ inline std::string DirectoryOf(const std::string& fname) {
   return slash == 0 ? "/" : fname.substr(0, slash);
 }
 
+// Gives a file or a directory a name that nothing has: rename would take it from a file, or from an empty directory. 0,
+// or -1 and errno. On file systems that do not know the flag a second creator is kept out by the look alone.
+inline int RenameToNew(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL) return -1;
+  struct stat info;
+  if (::lstat(to.c_str(), &info) != 0) return ::rename(from.c_str(), to.c_str());
+  errno = EEXIST;
+  return -1;
+}
+
 // A file that cannot be synced (a device, directories of some file systems) gives EINVAL; there is nothing to lose
 // then.
 inline bool SyncFailed(int result) { return result != 0 && errno != EINVAL && errno != EROFS; }

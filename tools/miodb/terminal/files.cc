@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "benchmarks/common/interrupt.h"
+#include "src/util/files/posix_file.h"
 
 namespace miodb::tool {
 
@@ -179,18 +179,11 @@ std::string Unfinished(std::string path) {
 }
 
 Status GiveName(const std::string& unfinished, const std::string& path) {
-  // Some file systems cannot refuse a name that is taken.
-  if (renameat2(AT_FDCWD, unfinished.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0 &&
-      (errno != EINVAL || Exists(path) || rename(unfinished.c_str(), path.c_str()) != 0)) {
+  if (RenameToNew(unfinished, path) != 0) {
     if (errno == EEXIST) return Status::InvalidArgument(path, "has come to be meanwhile: the result was removed");
     return Status::IOError(path, strerror(errno));
   }
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  const int descriptor = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-  const Status s = synced ? Status::OK() : Status::IOError(parent, strerror(errno));
-  if (descriptor >= 0) close(descriptor);
-  return s;
+  return SyncDirectoryOf(path);
 }
 
 }  // namespace miodb::tool

@@ -88,7 +88,7 @@ std::vector<std::string> NamesIn(const std::string& directory);
 // The name under which a directory is made that is to have this path when it is whole.
 std::string Unfinished(std::string path);
 
-// Gives a directory that is whole its path. The name is durable with the folder that has it.
+// Gives a file or a directory that is whole its path, which nothing may have. The name is durable.
 Status GiveName(const std::string& unfinished, const std::string& path);
 
 }  // namespace miodb::tool

@@ -92,7 +92,7 @@ class Repair final : public Command {
     if (!IsDirectory(directory)) {
       return Fail(call, directory + ": is no directory", "The directory of the database is wanted.");
     }
-    // RepairDB makes a new database there, as LevelDB does. Whoever asks for a repair misses one.
+    // RepairDB would make a new database there, as LevelDB does, and hide that the old one is elsewhere.
     if (NamesIn(directory).empty()) {
       return Fail(call, directory + ": is empty", "Is the file system that has the database mounted?");
     }
