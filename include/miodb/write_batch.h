@@ -77,7 +77,7 @@ class MIODB_EXPORT WriteBatch {
     virtual Status DeleteRangeCF(uint32_t family, const Slice& begin, const Slice& end);
   };
 
-  // A batch without updates. Writing it is OK and does nothing.
+  // A batch without updates. Writing it changes nothing; with sync it makes the writes before it durable.
   WriteBatch();
 
   // A copy has its own bytes; both may be changed afterwards.

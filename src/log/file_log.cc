@@ -298,7 +298,7 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
   bytes_.fetch_add(writer_->bytes() - bytes_before, std::memory_order_relaxed);
   live_bytes_.fetch_add(writer_->bytes() - bytes_before, std::memory_order_relaxed);
   padding_bytes_.fetch_add(writer_->padding_bytes() - padding_before, std::memory_order_relaxed);
-  if (sync) return SyncAll();
+  if (sync) return Sync();
   // RangeSync begins writing back and promises nothing: a later sync then has less to wait for.
   if (options_.bytes_per_sync > 0 && writer_->bytes() - range_synced_ >= options_.bytes_per_sync) {
     s = file_->RangeSync(range_synced_, writer_->bytes() - range_synced_);
@@ -331,9 +331,10 @@ Status FileLog::SyncEnded() {
 }
 
 // Syncs older files first, so that the durable part of the log has no gap.
-Status FileLog::SyncAll() {
+Status FileLog::Sync() {
   Status s = SyncEnded();
-  CHECK(file_ != nullptr);
+  if (file_ == nullptr) return s;
+  CHECK(writer_ != nullptr);
   if (s.ok() && !MIODB_MUTATED(kLogFileUnsynced)) s = file_->Sync();
   syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   if (s.ok()) unsynced_ = false;

@@ -102,6 +102,9 @@ class FileLog {
   // Makes all files but the current one durable. Once that has failed, every call for it fails, with or without sync.
   Status SyncEnded();
 
+  // Makes all that was appended durable, the older files first. Of the thread that appends.
+  Status Sync();
+
   // The last sequence of the newest file that has ended and holds nothing above this one; "otherwise", if there is
   // none.
   uint64_t EndBefore(uint64_t sequence, uint64_t otherwise);
@@ -132,7 +135,6 @@ class FileLog {
   bool archives() const { return options_.archive_seconds > 0 || options_.archive_bytes > 0; }
   static Status ListArchive(Env* env, const std::string& archive, std::vector<Archived>* files);
   Status StartFile();
-  Status SyncAll();
   Status Discard(const LogFile& file);
   Status Cut(const LogFile& file, uint64_t bytes);
 

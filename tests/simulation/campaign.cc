@@ -45,7 +45,7 @@ constexpr char kRegionHistory[] = "p0.10! a p1.20!";
 
 // A third of whose keys lie in a column family, and a history in which that is made, and another comes and goes.
 constexpr uint64_t kFamilyConfig = 4;
-constexpr char kFamilyHistory[] = "p0.10! n b4.3! n b5.4 f n";
+constexpr char kFamilyHistory[] = "p0.10! n b4.3! p6.9 n b5.4 f n p0.20 n";
 
 // Savepoints that are made over a memtable, tables of each level and an area that is left, and dropped.
 constexpr char kSavepointHistory[] = "p0.30! q0 p1.25! f q1 c q0 p0.20 q2 o q1";
@@ -167,7 +167,8 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t
            survives(WideSettings(mode), max_images / 3, random_histories) &&
            survives(ThoroughSettings(mode), max_images, RunRegionAddition) &&
            survives(BroadSettings(mode), max_images, RunParts) &&
-           survives(ShortHistorySettings(mode), max_images, RunUpdates);
+           survives(ShortHistorySettings(mode), max_images, RunUpdates) &&
+           survives(ThoroughSettings(mode), max_images, RunFamilies);
   });
   result->images += shared->images;
   return survived;

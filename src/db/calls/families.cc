@@ -148,6 +148,9 @@ Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyG
   return s;
 }
 
+// The writes before the drop are made durable before the edit that takes the name away: an open that finds the edit
+// writes the deletion with the next sequence, which has to be the one behind these writes.
+//
 // A drop whose second step fails has taken the name away all the same. The next call that makes a family does the
 // step, or the next open. Families stand still until the content is deleted: a copy that was made between the two
 // steps would delete it by itself when it is opened, and its sequences would not be the source's any more.
@@ -156,6 +159,7 @@ Status Families::Drop(ColumnFamilyHandle* family) {
   uint32_t id;
   Status s = IdOf(family, &id);
   if (s.ok() && id == kDefaultFamily) s = Status::InvalidArgument("column family default", "cannot be dropped");
+  if (s.ok() && !MIODB_MUTATED(kDropBeforeWrites)) s = parts_.write->Sync();
   if (s.ok()) s = TakeName(family, id, still);
   if (!s.ok()) return s;
   db_.Log("dropped column family %" PRIu32, id);

@@ -1,7 +1,8 @@
 // Families: the column families of a database, as the manifest has them: the handles (family_handles.h), making and
 // dropping.
 //
-// A family is made by one edit, which gives its id to a name. Dropping a family takes three steps:
+// A family is made by one edit, which gives its id to a name. Dropping a family takes three steps, behind a sync of the
+// writes before it:
 //
 //   1 one edit takes the name away; the id stays, as one that may have content. No call gets a handle any more, and the
 //     gate (family_gate.h) sees to it that no write of the family is under way or begins.

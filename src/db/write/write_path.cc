@@ -206,7 +206,7 @@ Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates
       TraceStored(&db_, writer.batch);
   };
   if (condition == nullptr) trace();
-  if (writer.count == 0) return Status::OK();
+  if (writer.count == 0) return options.sync ? Sync() : Status::OK();
   const Status s = Submit(&writer);
   if (condition != nullptr && s.ok()) trace();  // not before it is known to be written
   return s;

@@ -317,6 +317,20 @@ Status WritePath::FenceLog(uint64_t body_bytes, bool sync) {
   return s;
 }
 
+// Where a fence is cheap, each write has had its own. After a failure nobody knows what is durable, as after one of a
+// write.
+Status WritePath::Sync() {
+  CHECK(persist_ != nullptr);
+  return BetweenWrites([this] {
+    Status s = file_log_ != nullptr ? file_log_->Sync() : Status::OK();
+    if (s.ok() && persist_->fence_is_slow()) s = persist_->Fence(Purpose::kLog);
+    if (s.ok()) return s;
+    DbLock lock(control_);
+    control_->SetError(s);
+    return s;
+  });
+}
+
 // Readers see the sealed memtable and the new one at once, by one state. The log file ends with the memtable, so that
 // it can be retired as a whole.
 void WritePath::Seal() {

@@ -28,6 +28,7 @@ namespace miodb {
   X(kSavedChunksWhole, "a savepoint's chunks count with what was written to them later")         \
   X(kNextIdVolatile, "next id not made durable, so ids are used again")                          \
   X(kFamilyUnnamed, "column family used without an edit that names it")                          \
+  X(kDropBeforeWrites, "column family dropped before the writes in front of it are durable")     \
   X(kFrameUnchecked, "log frame accepted without its checksum")                                  \
   X(kFrameRecordUnchecked, "records of a log frame accepted without their checks")               \
   X(kFrameValueUncovered, "record hash, and so every checksum of a frame, omits values")         \

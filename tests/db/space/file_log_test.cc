@@ -156,6 +156,21 @@ TEST_F(FileLogTest, CountersTellWhatIsWritten) {
   EXPECT_EQ(0u, Counter("nvm-bytes-log"));
 }
 
+TEST_F(FileLogTest, AnEmptyBatchWithSyncMakesTheWritesBeforeItDurable) {
+  Open();
+  Put("a", "1");
+  WriteBatch empty;
+  ASSERT_OK(db_->Write(WriteOptions(), &empty));
+  EXPECT_EQ(0u, Counter("log-file-syncs"));
+  WriteOptions sync;
+  sync.sync = true;
+  ASSERT_OK(db_->Write(sync, &empty));
+  EXPECT_EQ(1u, Counter("log-file-syncs"));
+  ASSERT_OK(db_->Flush());  // the file has ended, and the next one is not there yet
+  EXPECT_OK(db_->Write(sync, &empty));
+  EXPECT_EQ("(a->1)", Forward(db_.get()));
+}
+
 // ---- Damage
 
 class FileLogDamageTest : public FileLogTest {
