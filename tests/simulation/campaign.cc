@@ -240,12 +240,13 @@ uint64_t ExhaustiveHistories(Mode mode, int length) {
   return count;
 }
 
-Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce) {
+Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce, const Share& share) {
+  CHECK_LT(share.at, share.of);
   const Config config = MakeConfig(0);
   const std::vector<const char*> alphabet = AlphabetOf(explorer->mode());
   const uint64_t count = ExhaustiveHistories(explorer->mode(), length) / std::size(kPreludes);
   for (const char* const prelude : kPreludes) {
-    for (uint64_t number = 0; number < count; number++) {
+    for (uint64_t number = share.at; number < count; number += share.of) {
       std::string text = prelude;
       uint64_t rest = number;
       for (int i = 0; i < length; i++, rest /= alphabet.size()) {

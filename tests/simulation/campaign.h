@@ -37,11 +37,17 @@ using Announce = std::function<void(uint64_t config_seed, const History& history
 // Histories of seed, seed + 1, ... until the explorer has had its images.
 Failure RunRandom(Explorer* explorer, uint64_t seed, const Announce& announce);
 
+// A share of a search, so that several processes divide it among them: every history whose number, modulo of, is at.
+struct Share {
+  uint64_t at = 0;
+  uint64_t of = 1;
+};
+
 // All histories of exactly this length after each prelude; crashes in the last operation only, because those before
 // are last operations of shorter histories.
-Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce);
+Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce, const Share& share = Share());
 
-// How many histories RunExhaustive runs for a length.
+// How many histories RunExhaustive runs for a length, in all shares together.
 uint64_t ExhaustiveHistories(Mode mode, int length);
 
 // A history in which a region is added to the pool; crashes from then on.
