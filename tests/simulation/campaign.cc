@@ -246,12 +246,14 @@ Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce, 
   const std::vector<const char*> alphabet = AlphabetOf(explorer->mode());
   const uint64_t count = ExhaustiveHistories(explorer->mode(), length) / std::size(kPreludes);
   for (const char* const prelude : kPreludes) {
-    for (uint64_t number = share.at; number < count; number += share.of) {
+    for (uint64_t number = 0; number < count; number++) {
       std::string text = prelude;
-      uint64_t rest = number;
+      uint64_t rest = number, sum = 0;
       for (int i = 0; i < length; i++, rest /= alphabet.size()) {
         text += std::string(" ") + alphabet[rest % alphabet.size()];
+        sum += rest % alphabet.size();
       }
+      if (sum % share.of != share.at) continue;  // each share has every operation in every place
       History history;
       CHECK(FromText(text, &history));
       announce(config.seed, history, history.size() - 1);

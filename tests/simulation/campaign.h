@@ -37,7 +37,7 @@ using Announce = std::function<void(uint64_t config_seed, const History& history
 // Histories of seed, seed + 1, ... until the explorer has had its images.
 Failure RunRandom(Explorer* explorer, uint64_t seed, const Announce& announce);
 
-// A share of a search, so that several processes divide it among them: every history whose number, modulo of, is at.
+// A share of a search, so that several processes divide it among them: at is one of 0 to of - 1.
 struct Share {
   uint64_t at = 0;
   uint64_t of = 1;
