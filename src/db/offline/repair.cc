@@ -276,11 +276,9 @@ Status Repairer::Write(Salvage* salvage) {
   if (!s.ok()) return s;
   OperandChain chain;
   s = salvage->ForEach([&](const RecordView& record) {
-    const uint64_t sequence = record.sequence();
-    if (sequence >= log_begin_) newest_.try_emplace(newest_.end(), record.key.ToString(), sequence);
     bool keeps = true;
     Status known = families_.Keeps(record.key, db.get(), report, &keeps);
-    if (!known.ok() || !keeps || !chain.Take(order, record, &batch)) return known;
+    if (!known.ok() || !keeps || WaitsForLog(record) || !chain.Take(order, record, &batch)) return known;
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
   chain.End(&batch);

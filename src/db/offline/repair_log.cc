@@ -43,6 +43,29 @@ Status Repairer::FindRanges(Salvage* salvage) {
   return s;
 }
 
+// Whether the record is an operand that log files may have older writes of its key than, or a base below it: such
+// operands are written in the midst of the log's updates. Notes what hides updates of the log.
+bool Repairer::WaitsForLog(const RecordView& record) {
+  if (record.sequence() < log_begin_) return false;
+  NewestWrites& newest = newest_.try_emplace(newest_.end(), record.key.ToString())->second;
+  if (record.type() == kTypeMerge) {
+    DCHECK(newest.hides == 0);
+    newest.operands.push_back({record.sequence(), record.value.ToString()});
+    return true;
+  }
+  newest.hides = std::max(newest.hides, record.sequence());
+  return false;
+}
+
+// The operands of a key that are older than this sequence, oldest first.
+void Repairer::AddOperands(const std::string& key, uint64_t sequence, NewestWrites* newest, WriteBatch* batch) {
+  DCHECK(newest != nullptr && batch != nullptr);
+  for (auto& operands = newest->operands; !operands.empty() && operands.back().sequence < sequence;) {
+    batch->Merge(key, operands.back().value);
+    operands.pop_back();
+  }
+}
+
 // A batch at a time: log files may be larger than memory.
 Status Repairer::ApplyLogFiles(const LogHistory& log, DBImpl* db) {
   CHECK(db != nullptr);
@@ -54,6 +77,11 @@ Status Repairer::ApplyLogFiles(const LogHistory& log, DBImpl* db) {
       Status kept = LeaveOutOlder(contents, db, &batch);
       return kept.ok() ? db->Write(WriteOptions(), &batch) : kept;
     });
+  }
+  for (auto& [key, newest] : newest_) {
+    WriteBatch batch;
+    AddOperands(key, UINT64_MAX, &newest, &batch);
+    if (s.ok()) s = db->Write(WriteOptions(), &batch);
   }
   return s;
 }
@@ -68,13 +96,14 @@ Status Repairer::LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* ba
   Slice key, value;
   for (; reader.Next(&type, &key, &value); sequence++) {
     const auto newer = newest_.find(key.ToString());
-    if (newer != newest_.end() && newer->second >= sequence) continue;
+    if (newer != newest_.end() && newer->second.hides >= sequence) continue;
     if (type == kBatchRangeDeletion) continue;
     if (deleted_ != nullptr && deleted_->NewestAt(key, kMaxSequence) > sequence) continue;
     bool keeps = true;
     Status s = families_.Keeps(
         key, db, [this](const Problem& p) { Report(p); }, &keeps);
     if (!s.ok()) return s;
+    if (keeps && newer != newest_.end()) AddOperands(newer->first, sequence, &newer->second, batch);
     if (keeps) WriteBatchInternal::Add(batch, type, key, value);
   }
   return Status::OK();

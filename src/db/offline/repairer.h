@@ -38,8 +38,16 @@ struct KeyLess {
   bool operator()(const std::string& a, const std::string& b) const { return order.Compare(a, b) < 0; }
 };
 
-// For some keys the newest write that is known.
-using NewestWrites = std::map<std::string, uint64_t, KeyLess>;
+// The writes of a key, outside of log files, that log files may have older or newer ones beside.
+struct NewestWrites {
+  struct Operand {
+    uint64_t sequence;
+    std::string value;
+  };
+  uint64_t hides = 0;             // the newest write that is no operand: it hides itself and what is older
+  std::vector<Operand> operands;  // newest first, all above hides; not written yet
+};
+using NewestByKey = std::map<std::string, NewestWrites, KeyLess>;
 
 class Repairer {
  public:
@@ -81,6 +89,8 @@ class Repairer {
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
   Status FindRanges(Salvage* salvage);
   Status ApplyLogFiles(const LogHistory& log, DBImpl* db);
+  bool WaitsForLog(const RecordView& record);
+  static void AddOperands(const std::string& key, uint64_t sequence, NewestWrites* newest, WriteBatch* batch);
   Status LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch);
   Status WriteLost(const Salvage::Counts& counts);
   std::vector<NvmRegion> FreshRegions() const;
@@ -137,7 +147,7 @@ class Repairer {
   bool exchanged_ = false;                    // an earlier repair has put the new pool in its place
   uint64_t log_reach_ = 0;                    // the log went at least this far
   uint64_t log_begin_ = UINT64_MAX;           // the first write of the log files; from here on newest_ is kept
-  NewestWrites newest_;                       // outside of log files
+  NewestByKey newest_;                        // outside of log files
   RangeSetRef deleted_;                       // ranges that were; null: none
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
   Exchange exchange_ = Exchange::kNotBegun;

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "miodb/env.h"
+#include "miodb/merge_operator.h"
 #include "src/db/open/db_impl.h"
 #include "src/format/superblock.h"
 #include "tests/common/db_test_base.h"
@@ -20,7 +22,10 @@ namespace fs = std::filesystem;
 class MixedLogTest : public DbTestBase {
  protected:
   // A write that finds a spare chunk, and room for memtables that wait for their flush, flushes none.
-  MixedLogTest() { options_.max_immutable_memtables = 16; }
+  MixedLogTest() {
+    options_.max_immutable_memtables = 16;
+    options_.merge_operator = append_.get();
+  }
 
   // Opens the database in this mode, calls write, and leaves the files as a process that was killed there does. Nothing
   // is flushed.
@@ -50,6 +55,8 @@ class MixedLogTest : public DbTestBase {
         const std::string value = std::to_string(life);
         EXPECT_OK(db->Put(WriteOptions(), "all", value));
         EXPECT_OK(db->Put(WriteOptions(), "only" + value, value));
+        EXPECT_OK(db->Merge(WriteOptions(), "sum", value));
+        EXPECT_OK(life == 2 ? db->Put(WriteOptions(), "total", value) : db->Merge(WriteOptions(), "total", value));
         EXPECT_OK(life == 2 ? db->Delete(WriteOptions(), "gone") : db->Put(WriteOptions(), "gone" + value, value));
         EXPECT_OK(life == 1 ? db->Put(WriteOptions(), "gone", "1") : db->Delete(WriteOptions(), "gone1"));
       });
@@ -58,7 +65,7 @@ class MixedLogTest : public DbTestBase {
 
   void Check() {
     Open();
-    EXPECT_EQ("(all->3)(gone3->3)(only1->1)(only2->2)(only3->3)", Forward(db_.get()));
+    EXPECT_EQ("(all->3)(gone3->3)(only1->1)(only2->2)(only3->3)(sum->1,2,3)(total->2,3)", Forward(db_.get()));
     Close();
   }
 
@@ -72,6 +79,9 @@ class MixedLogTest : public DbTestBase {
     Close();
     fs::remove_all(path_);
   }
+
+ private:
+  const std::unique_ptr<const MergeOperator> append_{NewStringAppendOperator(",")};
 };
 
 constexpr LogMode kOrders[][3] = {{kLogFile, kLogPmem, kLogPmem},
