@@ -172,12 +172,13 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables,
   tables->clear();
   payload->clear();
   const BLinkTree& tree = request.memtable->tree();
-  if (tree.count() == 0) return Status::OK();
-  if (kChecksWhole) tree.Check();
   Pool* const pool = request.pool;
   const KeyOrder& order = request.order;
   PayloadMap places;
   places.Build(pool, request.memtable->segment());
+  // The log of deletions of ranges alone may be kept by the edit.
+  if (tree.count() == 0) return pool->persist().Fence(Purpose::kFlush);
+  if (kChecksWhole) tree.Check();
   TableSink::Options options{pool, order, Purpose::kFlush, request.filter_bits};
   options.max_entries = tree.count();
   options.min_sequence = request.memtable->min_sequence();

@@ -69,8 +69,8 @@ MIODB_EXPORT Status VerifyBackup(const BackupOptions& backup, const std::string&
 // options.pool_path, or "pool" in the directory; it must not exist. Table files go to options.ssd_path, or to "ssd" in
 // the directory. The database is opened with the same options, its pool_size being what all regions had, and may get
 // regions then. Bytes are verified on the way. Until everything is there and durable it is "<directory>.tmp", and a
-// pool elsewhere "<pool_path>.restoring"; the next call for the directory removes what a crash left of them. On failure
-// nothing is left.
+// pool elsewhere "<pool_path>.restoring"; the next call with the same directory and paths removes what a crash left of
+// them. On failure nothing is left.
 MIODB_EXPORT Status RestoreBackup(const Options& options, const BackupOptions& backup, const std::string& folder,
                                   uint64_t generation, const std::string& directory);
 

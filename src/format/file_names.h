@@ -61,9 +61,6 @@ inline std::string FreeDamagedPath(Env* env, const std::string& path) {
   while (env->FileExists(DamagedPath(path, n))) n++;
   return DamagedPath(path, n);
 }
-inline std::string DamagedPoolPath(const Options& options, const std::string& name, int n) {
-  return DamagedPath(PoolPath(options, name), n);
-}
 
 // The options with the Env for the database's own files: as file_access asks, unless the program has chosen one.
 inline Options WithOwnFiles(Options options) {

@@ -235,6 +235,10 @@ Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
     MutexLock lock(&mutex_);
     ended_.push_back(std::move(ended));
   }
+  if (next_number_ > kMostLogNumber) {
+    return Status::Corruption(options_.folder,
+                              "has a log file of the last number, in it or in its archive: move it away");
+  }
   // Writes of files that are dropped are given out again under the same sequences, so these files must be gone for good
   // before the first of them is appended.
   if (unwanted.empty()) return s;
@@ -256,6 +260,7 @@ Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
 // told were safe.
 Status FileLog::StartFile() {
   CHECK(file_ == nullptr && IsLogBlockSize(options_.block_size));
+  CHECK_LE(next_number_, kMostLogNumber);
   current_ = {next_number_, options_.block_size};
   WritableFile* file = nullptr;
   Status s = options_.env->NewWritableFile(Path(current_), &file);
@@ -332,10 +337,10 @@ Status FileLog::SyncEnded() {
 
 // Syncs older files first, so that the durable part of the log has no gap.
 Status FileLog::Sync() {
-  Status s = SyncEnded();
-  if (file_ == nullptr) return s;
+  Status s = failed_.ok() ? SyncEnded() : failed_;
+  if (!s.ok() || file_ == nullptr) return s;
   CHECK(writer_ != nullptr);
-  if (s.ok() && !MIODB_MUTATED(kLogFileUnsynced)) s = file_->Sync();
+  if (!MIODB_MUTATED(kLogFileUnsynced)) s = failed_ = file_->Sync();
   syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   if (s.ok()) unsynced_ = false;
   range_synced_ = writer_->bytes();

@@ -150,6 +150,7 @@ class FileLog {
   uint64_t last_sequence_ = 0;
   uint64_t range_synced_ = 0;  // bytes of the current file
   bool unsynced_ = false;      // the current file has writes that no sync has covered
+  Status failed_;              // of the first sync of a current file that failed; the system tells it once
   uint64_t next_number_ = 1;
 
   Mutex sync_mutex_;  // taken before mutex_, held while ended files are synced

@@ -19,7 +19,8 @@
 
 namespace miodb {
 
-// Readers may still look at what the manifest named before.
+// Readers may still look at what the manifest named before. No manifest names a file of another spelling, so no reader
+// does, and two files may have one number.
 Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -28,8 +29,11 @@ Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) {
   if (files.empty() || MIODB_MUTATED(kSsdOrphansKept)) return s;
   const bool seen = guard_ == nullptr || guard_->Passed(guard_->NewTime());
   for (const auto& [number, name] : files) {
-    if (!seen) Discard(number);
-    if (seen && s.ok()) s = options_.env->RemoveFile(name);
+    if (!seen && name == FileName(number)) {
+      Discard(number);
+    } else if (s.ok()) {
+      s = options_.env->RemoveFile(name);
+    }
   }
   return s;
 }

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "src/log/file_log_format.h"
 #include "src/log/file_log_reader.h"
 #include "src/log/log_piece.h"
 #include "tests/common/status_asserts.h"
@@ -33,6 +35,7 @@ class SyncCountingEnv final : public EnvWrapper {
 
   std::vector<std::string> synced;
   uint64_t range_synced = 0;
+  bool fails_once = false;  // the next sync
 
  private:
   class File final : public WritableFile {
@@ -43,6 +46,7 @@ class SyncCountingEnv final : public EnvWrapper {
     Status Flush() override { return file_->Flush(); }
     Status Sync() override {
       env_->synced.push_back(name_);
+      if (std::exchange(env_->fails_once, false)) return Status::IOError(name_, "lost");
       return file_->Sync();
     }
     Status RangeSync(uint64_t offset, uint64_t size) override {
@@ -98,6 +102,27 @@ class FileLogTest : public testing::Test {
   FileLog::Options options_;
   std::unique_ptr<FileLog> log_;
 };
+
+// The system tells it once.
+TEST_F(FileLogTest, ASyncThatFailedFailsForEver) {
+  Open();
+  Append(1);
+  env_.fails_once = true;
+  EXPECT_STATUS(IOError, log_->Sync());
+  EXPECT_STATUS(IOError, log_->Sync());
+}
+
+TEST_F(FileLogTest, TheLastNumberIsRefused) {
+  Open();
+  const std::string last = dir_ / LogFileName(kMostLogNumber, options_.block_size);
+  ASSERT_OK(WriteStringToFile(&env_, "", last));
+  LogPiece piece;
+  piece.kind = LogPiece::Kind::kFile;
+  piece.file = {kMostLogNumber, options_.block_size};
+  piece.verdict = LogVerdict::kDrop;
+  EXPECT_STATUS(Corruption, log_->Adopt({piece}));
+  EXPECT_TRUE(env_.FileExists(last));
+}
 
 TEST_F(FileLogTest, AFileIsRemovedOnceAllOfItIsFlushed) {
   Open();

@@ -6,7 +6,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "src/nvm/readers/reader_guard.h"
+#include "src/nvm/readers/reader_page.h"
 #include "src/ssd/internal_key.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
@@ -70,6 +73,25 @@ TEST_F(SsdStoreTest, NorIsAGoodFileOfTheSameSize) {
   SstMeta other;
   ASSERT_OK(store_->ReadMeta(1, &other));
   EXPECT_OK(store_->OpenTable(other, &pin));
+}
+
+// Two names may have one number, of which no manifest means the second.
+TEST_F(SsdStoreTest, OrphansOfOneNumberGoThoughAReaderStandsStill) {
+  std::unique_ptr<ReaderPage> owner, reader;
+  ASSERT_OK(ReaderPage::Open(dir_ / "READERS", options_.file_access, &owner));
+  ASSERT_OK(ReaderPage::OpenExisting(dir_ / "READERS", &reader));
+  int slot;
+  ASSERT_OK(reader->Enter(&slot));
+  store_->GuardReaders(std::make_shared<ReaderGuard>(std::move(owner)));
+  const std::string usual = store_->FileName(12), other = options_.ssd_path + "/12.sst";
+  ASSERT_NE(usual, other);
+  for (const std::string& name : {usual, other}) ASSERT_OK(WriteStringToFile(options_.env, "orphan", name));
+  ASSERT_OK(store_->RemoveOrphans({}));
+  EXPECT_TRUE(options_.env->FileExists(usual)) << "a reader may have it";
+  EXPECT_FALSE(options_.env->FileExists(other));
+  reader->Leave(slot);
+  store_->RemoveDiscarded();
+  EXPECT_FALSE(options_.env->FileExists(usual));
 }
 
 }  // namespace

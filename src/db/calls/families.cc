@@ -133,14 +133,17 @@ Status Families::Adopt(uint64_t next_family, const std::vector<FamilyEntry>& fam
   return s;
 }
 
-// Step 1. Writes that are inside of the gate end before it closes, and so before the deletion of step 2.
+// Step 1. Writes that are inside of the gate end before it closes, and so before the deletion of step 2. Writes before
+// the edit, of any family, are durable before it: an open that finds the edit writes the deletion with the next
+// sequence, which has to be the one behind these writes.
 Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyGate::Still& still) {
   CHECK_NE(id, kDefaultFamily);
   const MutexLock lock(&mutex_);
   FamilyGate::Closed closed(&db_.families, still);
   VersionEdit edit;
   edit.families.push_back({id, ""});
-  Status s = Apply(std::move(edit));
+  const auto apply = [&] { return Apply(std::move(edit)); };
+  Status s = MIODB_MUTATED(kDropBeforeWrites) ? apply() : parts_.write->Sync(apply);
   if (!s.ok()) return s;
   closed.Shut(id);
   static_cast<FamilyHandle*>(family)->SetDropped();
@@ -148,9 +151,6 @@ Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id, const FamilyG
   return s;
 }
 
-// The writes before the drop are made durable before the edit that takes the name away: an open that finds the edit
-// writes the deletion with the next sequence, which has to be the one behind these writes.
-//
 // A drop whose second step fails has taken the name away all the same. The next call that makes a family does the
 // step, or the next open. Families stand still until the content is deleted: a copy that was made between the two
 // steps would delete it by itself when it is opened, and its sequences would not be the source's any more.
@@ -159,7 +159,6 @@ Status Families::Drop(ColumnFamilyHandle* family) {
   uint32_t id;
   Status s = IdOf(family, &id);
   if (s.ok() && id == kDefaultFamily) s = Status::InvalidArgument("column family default", "cannot be dropped");
-  if (s.ok() && !MIODB_MUTATED(kDropBeforeWrites)) s = parts_.write->Sync();
   if (s.ok()) s = TakeName(family, id, still);
   if (!s.ok()) return s;
   db_.Log("dropped column family %" PRIu32, id);

@@ -282,6 +282,11 @@ Status Restore::Run() {
   if (!options_.ssd_path.empty() || !record_.tables.empty()) {
     store.ssd_path = options_.ssd_path.empty() ? SsdFolder(workshop_.path()) : InWorkshop(options_.ssd_path);
   }
+  // Whoever destroys the database before anybody has opened it removes what is outside, too.
+  const std::string ending = workshop_.path().substr(workshop_.directory().size());
+  store.directory = RealPath(workshop_.path());
+  CHECK(store.directory.ends_with(ending));
+  store.directory.resize(store.directory.size() - ending.size());
   s = WriteStore(env_, workshop_.path(), store);
   if (s.ok()) s = MakePool(store.pool);
   if (s.ok() && !store.ssd_path.empty()) s = MakeSsd(store.ssd_path, PoolIdOf(store.pool));

@@ -238,8 +238,16 @@ Status BackupFolder::ReadNewest(BackupRecord* record) const {
 // The record is the last to become durable, and the first to go: so all that a record names is there.
 Status BackupFolder::Publish(const BackupRecord& record) const {
   CHECK(lock_.valid() && record.generation > 0);
-  const Status s = ReplaceFile(env_, RecordPath(record.generation), record.Encode());
-  return s.ok() ? SyncDirectory(RecordsPath()) : s;
+  const std::string path = RecordPath(record.generation), bytes = record.Encode();
+  if (bytes.size() > kMostRecordBytes) {
+    return Status::NotSupported(path, "the record would have " + std::to_string(bytes.size()) +
+                                          " bytes, and none of more than " + std::to_string(kMostRecordBytes) +
+                                          " is read: the pool has too many blocks");
+  }
+  Status s = ReplaceFile(env_, path, bytes);
+  if (s.ok()) s = SyncDirectory(RecordsPath());
+  if (!s.ok() && env_->FileExists(path)) env_->RemoveFile(path).IgnoreError();  // a generation that may not last
+  return s;
 }
 
 // From here on nobody finds it; the space of what it had comes free by Sweep.

@@ -95,8 +95,8 @@ Status Workshop::Publish() {
     ::rename(directory_.c_str(), path_.c_str());
     return s;
   }
-  s = env_->RemoveFile(CheckpointMarkPath(directory_));
-  if (s.ok()) s = SyncDirectory(directory_);
+  // The directory is whole and has its name: a mark that stays in it means nothing.
+  if (env_->RemoveFile(CheckpointMarkPath(directory_)).ok()) SyncDirectory(directory_).IgnoreError();
   lock_.Unlock();
   return s;
 }

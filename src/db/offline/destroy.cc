@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "miodb/db.h"
@@ -16,7 +17,6 @@
 #include "src/nvm/pool/memory_env.h"
 #include "src/nvm/pool/pool.h"
 #include "src/nvm/pool/pool_image.h"
-#include "src/nvm/pool/pool_names.h"
 #include "src/ssd/ssd_store.h"
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
@@ -67,6 +67,7 @@ class Destroyer {
   Status DestroySsd(const std::string& path) const;
   Status DestroyLog() const;
   Status RemoveFiles() const;
+  std::vector<std::string> Numbered(const std::string& path, const std::string& ending) const;
 
   const std::string name_;
   Options options_;
@@ -195,12 +196,29 @@ Status Destroyer::DestroyLog() const {
   return s.ok() && owner.has_value() ? FileLog::Destroy(env_, name_, nullptr) : s;
 }
 
+// The files beside path whose names are its own with this ending, and a number from 2 on behind it or none. Some of
+// them may have been removed by hand.
+std::vector<std::string> Destroyer::Numbered(const std::string& path, const std::string& ending) const {
+  const std::string first = path.substr(path.rfind('/') + 1) + ending;  // of npos + 1: the whole path
+  DCHECK(!path.empty() && !ending.empty());
+  std::vector<std::string> names, found;
+  if (!env_->GetChildren(DirectoryOf(path), &names).ok()) return found;  // is not there
+  for (const std::string& name : names) {
+    const bool is_numbered = name.starts_with(first + ".") && name.size() > first.size() + 1 &&
+                             name.find_first_not_of("0123456789", first.size() + 1) == std::string::npos;
+    if (name == first || is_numbered) found.push_back(path + name.substr(first.size() - ending.size()));
+  }
+  return found;
+}
+
 // Removes the files in the directory, but for the lock.
 Status Destroyer::RemoveFiles() const {
   CHECK(lock_.held());
   Status s;
   const std::string repair = RepairDirectory(name_), store = StorePath(name_);
-  for (int i = 1; s.ok() && env_->FileExists(DamagedPath(store, i)); i++) s = env_->RemoveFile(DamagedPath(store, i));
+  for (const std::string& damaged : Numbered(store, ".damaged")) {
+    if (s.ok()) s = env_->RemoveFile(damaged);
+  }
   if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
   if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
   for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", ReadersPath(name_), LostPath(name_),
@@ -242,20 +260,20 @@ Status Destroyer::Remove(Owner pool) {
   if (!options_.ssd_path.empty()) {
     if (s.ok()) s = DestroySsd(options_.ssd_path);
     if (s.ok()) s = DestroySsd(RepairedSsdPath(options_));
-    for (int i = 1; s.ok() && env_->FileExists(DamagedPath(options_.ssd_path, i)); i++) {
-      s = DestroySsd(DamagedPath(options_.ssd_path, i));
+    for (const std::string& damaged : Numbered(options_.ssd_path, ".damaged")) {
+      if (s.ok()) s = DestroySsd(damaged);
     }
   }
   if (s.ok()) s = DestroyPool(pool_path_, pool);
   const std::string repaired = RepairedPoolPath(options_, name_);
   if (s.ok() && env_->FileExists(repaired)) s = DestroyPoolIfOurs(repaired);
-  for (int i = 1; s.ok() && env_->FileExists(DamagedPoolPath(options_, name_, i)); i++) {
-    s = DestroyPoolIfOurs(DamagedPoolPath(options_, name_, i));
-  }
+  std::vector<std::string> left = Numbered(pool_path_, ".damaged");
   for (const std::string& path : {pool_path_, repaired}) {
-    for (int n = 1; s.ok() && env_->FileExists(TemporaryName(path, n)); n++) {
-      s = DestroyPoolIfOurs(TemporaryName(path, n));
-    }
+    const std::vector<std::string> temporary = Numbered(path, ".tmp");
+    left.insert(left.end(), temporary.begin(), temporary.end());
+  }
+  for (const std::string& path : left) {
+    if (s.ok()) s = DestroyPoolIfOurs(path);
   }
   if (s.ok()) s = RemoveFiles();
   if (s.ok()) lock_.Remove();

@@ -11,6 +11,19 @@
 
 namespace miodb {
 
+namespace {
+
+// The operands of a key that are older than this sequence, oldest first.
+void AddOperands(const std::string& key, uint64_t sequence, NewestWrites* newest, WriteBatch* batch) {
+  DCHECK(newest != nullptr && batch != nullptr);
+  for (auto& operands = newest->operands; !operands.empty() && operands.back().sequence < sequence;) {
+    batch->Merge(key, operands.back().value);
+    operands.pop_back();
+  }
+}
+
+}  // namespace
+
 // Finds the log files, and judges all that there is of the log.
 Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
   const std::optional<uint64_t> log_id = volatile_ ? std::nullopt : std::optional(store_.log.id);
@@ -55,15 +68,6 @@ bool Repairer::WaitsForLog(const RecordView& record) {
   }
   newest.hides = std::max(newest.hides, record.sequence());
   return false;
-}
-
-// The operands of a key that are older than this sequence, oldest first.
-void Repairer::AddOperands(const std::string& key, uint64_t sequence, NewestWrites* newest, WriteBatch* batch) {
-  DCHECK(newest != nullptr && batch != nullptr);
-  for (auto& operands = newest->operands; !operands.empty() && operands.back().sequence < sequence;) {
-    batch->Merge(key, operands.back().value);
-    operands.pop_back();
-  }
 }
 
 // A batch at a time: log files may be larger than memory.

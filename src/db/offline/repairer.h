@@ -90,7 +90,6 @@ class Repairer {
   Status FindRanges(Salvage* salvage);
   Status ApplyLogFiles(const LogHistory& log, DBImpl* db);
   bool WaitsForLog(const RecordView& record);
-  static void AddOperands(const std::string& key, uint64_t sequence, NewestWrites* newest, WriteBatch* batch);
   Status LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch);
   Status WriteLost(const Salvage::Counts& counts);
   std::vector<NvmRegion> FreshRegions() const;

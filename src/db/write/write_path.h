@@ -67,8 +67,9 @@ class WritePath {
   // Returns what it returns. REQUIRES: it waits for no writer.
   Status BetweenWrites(const WriteCondition& look) EXCLUDES(db_mutex);
 
-  // Makes what was written before durable, as a write with sync does. OK without a log, which has nothing to sync.
-  Status Sync() EXCLUDES(db_mutex);
+  // Makes what was written before durable, as a write with sync does, and then asks the look, if there is one, before
+  // anything else is written. OK without a log, which has nothing to sync. REQUIRES: as of BetweenWrites.
+  Status Sync(const WriteCondition& look = nullptr) EXCLUDES(db_mutex);
 
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
   Status RequestFlush() REQUIRES(db_mutex);

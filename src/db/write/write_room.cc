@@ -319,15 +319,25 @@ Status WritePath::FenceLog(uint64_t body_bytes, bool sync) {
 
 // Where a fence is cheap, each write has had its own. After a failure nobody knows what is durable, as after one of a
 // write.
-Status WritePath::Sync() {
+Status WritePath::Sync(const WriteCondition& look) {
   CHECK(persist_ != nullptr);
-  return BetweenWrites([this] {
-    Status s = file_log_ != nullptr ? file_log_->Sync() : Status::OK();
+  const bool waits = file_log_ != nullptr || (persist_->fence_is_slow() && db_.HasLog());
+  const auto sync = [&] {
+    DbLock lock(control_);
+    Status s = control_->error();
+    if (!s.ok() || !waits) return s;
+    const DbUnlock unlock(control_);
+    if (file_log_ != nullptr) s = file_log_->Sync();
     if (s.ok() && persist_->fence_is_slow()) s = persist_->Fence(Purpose::kLog);
     if (s.ok()) return s;
-    DbLock lock(control_);
+    DbLock again(control_);
     control_->SetError(s);
     return s;
+  };
+  if (!waits && look == nullptr) return sync();
+  return BetweenWrites([&] {
+    const Status s = sync();
+    return s.ok() && look != nullptr ? look() : s;
   });
 }
 

@@ -235,6 +235,19 @@ TEST_F(BackupTest, BesideWriters) {
 
 // ---- places
 
+TEST_F(BackupTest, ARestoredDatabaseThatNobodyOpenedIsDestroyedAsAWhole) {
+  Open();
+  Put("a", "1");
+  Make();
+  Options options = OptionsOfCopy(copy_);
+  options.pool_path = dir_ / "elsewhere";
+  ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
+  EXPECT_TRUE(fs::exists(options.pool_path));
+  ASSERT_OK(DestroyDB(copy_, options));
+  EXPECT_FALSE(fs::exists(options.pool_path));
+  EXPECT_FALSE(fs::exists(copy_));
+}
+
 TEST_F(BackupTest, RestoresToAnyPoolPath) {
   Open();
   Put("a", "1");

@@ -192,6 +192,20 @@ TEST_F(DestroyTest, OfACopyLeavesTheLogOfTheOriginal) {
   EXPECT_EQ("1", Get("a"));
 }
 
+TEST_F(DestroyTest, RemovesWhatRepairsSetAsideThoughSomeOfItIsGone) {
+  Open();
+  Put("a", "1");
+  Close();
+  for (int repair = 0; repair < 3; repair++) ASSERT_OK(RepairDB(path_, options_));
+  ASSERT_OK(Env::Default()->RemoveFile(path_ + "/pool.damaged"));
+  ASSERT_TRUE(std::filesystem::exists(path_ + "/pool.damaged.3"));
+  ASSERT_OK(WriteStringToFile(Env::Default(), "mine", path_ + "/pool.damaged.mine"));
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/pool.damaged.2"));
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/pool.damaged.3"));
+  EXPECT_TRUE(std::filesystem::exists(path_ + "/pool.damaged.mine"));
+}
+
 TEST_F(DestroyTest, LeavesTemporaryFilesOfOthers) {
   options_.pool_path = dir_ / "db_pool";
   for (const char* name : {"db_pool.tmp", "db_pool.repaired", "db_pool.damaged", "region.tmp"}) {
