@@ -323,14 +323,16 @@ Status WritePath::Sync(const WriteCondition& look) {
   CHECK(persist_ != nullptr);
   const bool waits = file_log_ != nullptr || (persist_->fence_is_slow() && db_.HasLog());
   const auto sync = [&] {
-    DbLock lock(control_);
-    Status s = control_->error();
+    Status s;
+    {
+      DbLock lock(control_);
+      s = control_->error();
+    }
     if (!s.ok() || !waits) return s;
-    const DbUnlock unlock(control_);
     if (file_log_ != nullptr) s = file_log_->Sync();
     if (s.ok() && persist_->fence_is_slow()) s = persist_->Fence(Purpose::kLog);
     if (s.ok()) return s;
-    DbLock again(control_);
+    DbLock lock(control_);
     control_->SetError(s);
     return s;
   };

@@ -277,6 +277,20 @@ TEST_F(UpdatesTest, KeepsNoMoreThanItMay) {
   ExpectGoodPool();
 }
 
+// A chunk has 64 KiB at least, and its frame a few words.
+TEST_F(UpdatesTest, KeptLogOfDeletionsOfRangesIsTrimmed) {
+  Open();
+  uint64_t used = 0;
+  for (uint64_t round = 0; round < 40; round++) {
+    if (round == 10) used = Counter("pool-bytes-used");
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), "a", "b"));
+    ASSERT_OK(db_->Flush());
+  }
+  EXPECT_EQ(40u, Texts(1).size());
+  EXPECT_LT(Counter("pool-bytes-used"), used + 30 * 32 * kKiB);
+  ExpectGoodPool();
+}
+
 TEST_F(UpdatesTest, ASavepointHasPartsOfWhatIsKept) {
   Open();
   Fill(100, 100);
