@@ -337,14 +337,18 @@ Status FileLog::SyncEnded() {
 
 // Syncs older files first, so that the durable part of the log has no gap.
 Status FileLog::Sync() {
-  Status s = failed_.ok() ? SyncEnded() : failed_;
+  Status s = SyncEnded();
   if (!s.ok() || file_ == nullptr) return s;
   CHECK(writer_ != nullptr);
-  if (!MIODB_MUTATED(kLogFileUnsynced)) s = failed_ = file_->Sync();
+  if (!MIODB_MUTATED(kLogFileUnsynced)) s = file_->Sync();
   syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
-  if (s.ok()) unsynced_ = false;
   range_synced_ = writer_->bytes();
-  return s;
+  if (s.ok()) {
+    unsynced_ = false;
+    return s;
+  }
+  MutexLock lock(&sync_mutex_);
+  return sync_error_ = s;
 }
 
 // A durable file is closed. Any other file keeps its handle for a later sync.

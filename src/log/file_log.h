@@ -102,7 +102,8 @@ class FileLog {
   // Makes all files but the current one durable. Once that has failed, every call for it fails, with or without sync.
   Status SyncEnded();
 
-  // Makes all that was appended durable, the older files first. Of the thread that appends.
+  // Makes all that was appended durable, the older files first; errors as of SyncEnded. The thread that appends calls
+  // Sync.
   Status Sync();
 
   // The last sequence of the newest file that has ended and holds nothing above this one; "otherwise", if there is
@@ -150,7 +151,6 @@ class FileLog {
   uint64_t last_sequence_ = 0;
   uint64_t range_synced_ = 0;  // bytes of the current file
   bool unsynced_ = false;      // the current file has writes that no sync has covered
-  Status failed_;              // of the first sync of a current file that failed; the system tells it once
   uint64_t next_number_ = 1;
 
   Mutex sync_mutex_;  // taken before mutex_, held while ended files are synced

@@ -1,11 +1,11 @@
 // Families: the column families of a database, as the manifest has them: the handles (family_handles.h), making and
 // dropping.
 //
-// A family is made by one edit, which gives its id to a name. Dropping a family takes three steps, behind a sync of the
-// writes before it:
+// A family is made by one edit, which gives its id to a name. Dropping a family takes three steps:
 //
-//   1 one edit takes the name away; the id stays, as one that may have content. No call gets a handle any more, and the
-//     gate (family_gate.h) sees to it that no write of the family is under way or begins.
+//   1 one edit takes the name away, when the writes before it are durable; the id stays, as one that may have content.
+//     No call gets a handle any more, and the gate (family_gate.h) sees to it that no write of the family is under way
+//     or begins.
 //   2 the range of the family's keys is deleted, by a write that is in the log and in the stream of updates.
 //   3 one edit takes the id away.
 //

@@ -282,7 +282,7 @@ Status Restore::Run() {
   if (!options_.ssd_path.empty() || !record_.tables.empty()) {
     store.ssd_path = options_.ssd_path.empty() ? SsdFolder(workshop_.path()) : InWorkshop(options_.ssd_path);
   }
-  // Whoever destroys the database before anybody has opened it removes what is outside, too.
+  // STORE names the directory, so that a DestroyDB before the first open removes what is outside.
   const std::string ending = workshop_.path().substr(workshop_.directory().size());
   store.directory = RealPath(workshop_.path());
   CHECK(store.directory.ends_with(ending));

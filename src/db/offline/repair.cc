@@ -278,7 +278,7 @@ Status Repairer::Write(Salvage* salvage) {
   s = salvage->ForEach([&](const RecordView& record) {
     bool keeps = true;
     Status known = families_.Keeps(record.key, db.get(), report, &keeps);
-    if (!known.ok() || !keeps || WaitsForLog(record) || !chain.Take(order, record, &batch)) return known;
+    if (!known.ok() || !keeps || TakeForLog(record) || !chain.Take(order, record, &batch)) return known;
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
   chain.End(&batch);

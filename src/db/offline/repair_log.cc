@@ -56,17 +56,16 @@ Status Repairer::FindRanges(Salvage* salvage) {
   return s;
 }
 
-// Whether the record is an operand that log files may have older writes of its key than, or a base below it: such
-// operands are written in the midst of the log's updates. Notes what hides updates of the log.
-bool Repairer::WaitsForLog(const RecordView& record) {
+// Takes an operand of whose key log files may have older writes: it is written in the midst of theirs. Notes any other
+// record of that age, which hides older updates of the log. False: the record is to be written now.
+bool Repairer::TakeForLog(const RecordView& record) {
   if (record.sequence() < log_begin_) return false;
   NewestWrites& newest = newest_.try_emplace(newest_.end(), record.key.ToString())->second;
   if (record.type() == kTypeMerge) {
-    DCHECK(newest.hides == 0);
     newest.operands.push_back({record.sequence(), record.value.ToString()});
     return true;
   }
-  newest.hides = std::max(newest.hides, record.sequence());
+  newest.hides = std::max(newest.hides, record.sequence());  // a damaged table may have a key twice
   return false;
 }
 

@@ -89,7 +89,7 @@ class Repairer {
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
   Status FindRanges(Salvage* salvage);
   Status ApplyLogFiles(const LogHistory& log, DBImpl* db);
-  bool WaitsForLog(const RecordView& record);
+  bool TakeForLog(const RecordView& record);
   Status LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch);
   Status WriteLost(const Salvage::Counts& counts);
   std::vector<NvmRegion> FreshRegions() const;

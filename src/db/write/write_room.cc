@@ -329,8 +329,7 @@ Status WritePath::Sync(const WriteCondition& look) {
       s = control_->error();
     }
     if (!s.ok() || !waits) return s;
-    if (file_log_ != nullptr) s = file_log_->Sync();
-    if (s.ok() && persist_->fence_is_slow()) s = persist_->Fence(Purpose::kLog);
+    s = file_log_ != nullptr ? file_log_->Sync() : persist_->Fence(Purpose::kLog);
     if (s.ok()) return s;
     DbLock lock(control_);
     control_->SetError(s);

@@ -235,12 +235,21 @@ TEST_F(BackupTest, BesideWriters) {
 
 // ---- places
 
-TEST_F(BackupTest, ARestoredDatabaseThatNobodyOpenedIsDestroyedAsAWhole) {
-  Open();
-  Put("a", "1");
-  Make();
-  Options options = OptionsOfCopy(copy_);
-  options.pool_path = dir_ / "elsewhere";
+class BackupPlacesTest : public BackupTest {
+ protected:
+  // Makes a generation with a key, and the options of a copy of it whose pool lies outside.
+  Options MakeForElsewhere() {
+    Open();
+    Put("a", "1");
+    Make();
+    Options options = OptionsOfCopy(copy_);
+    options.pool_path = dir_ / "elsewhere";
+    return options;
+  }
+};
+
+TEST_F(BackupPlacesTest, ARestoredDatabaseThatNobodyOpenedIsDestroyedAsAWhole) {
+  Options options = MakeForElsewhere();
   ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
   EXPECT_TRUE(fs::exists(options.pool_path));
   ASSERT_OK(DestroyDB(copy_, options));
@@ -248,12 +257,8 @@ TEST_F(BackupTest, ARestoredDatabaseThatNobodyOpenedIsDestroyedAsAWhole) {
   EXPECT_FALSE(fs::exists(copy_));
 }
 
-TEST_F(BackupTest, RestoresToAnyPoolPath) {
-  Open();
-  Put("a", "1");
-  Make();
-  Options options = OptionsOfCopy(copy_);
-  options.pool_path = dir_ / "elsewhere";
+TEST_F(BackupPlacesTest, RestoresToAnyPoolPath) {
+  Options options = MakeForElsewhere();
   std::ofstream(options.pool_path + ".restoring") << "left of one that was cut off";
   ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
   EXPECT_FALSE(fs::exists(options.pool_path + ".restoring"));
