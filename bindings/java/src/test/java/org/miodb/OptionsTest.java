@@ -119,10 +119,7 @@ class OptionsTest {
         kindOf(() -> DB.open(path, Databases.options().errorIfExists(true))));
     assertEquals(MioDBException.Kind.NOT_FOUND, kindOf(() -> Databases.open(folder.resolve("no/parent/db"))));
     DB.repair(path, new Options());
-    Path pool;
-    try (var files = Files.list(path)) {
-      pool = files.max(java.util.Comparator.comparingLong(file -> file.toFile().length())).get();
-    }
+    Path pool = path.resolve("pool");
     byte[] damaged = new byte[(int) Files.size(pool)];
     java.util.Arrays.fill(damaged, (byte) -1);
     Files.write(pool, damaged);
