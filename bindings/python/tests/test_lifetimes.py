@@ -398,7 +398,8 @@ def test_a_comparator_cannot_close_its_database(path):
 def child(db, iterator, queue):
     """What a forked child meets of its parent's database."""
     raised = []
-    for call in (lambda: db.get(b'k'), lambda: db.put(b'k', b'child')):
+    for call in (lambda: db.get(b'k'), lambda: db.put(b'k', b'child'), db.snapshot, db.compact_range, db.stats,
+                 lambda: db.approximate_size(b'a', b'b'), lambda: next(iterator), db.iterator, db.write_batch):
         try:
             call()
         except miodb.Error as error:
@@ -417,5 +418,73 @@ def test_a_forked_child_does_no_harm(db):
     raised = queue.get(timeout=60)
     process.join(60)
     assert process.exitcode == 0
-    assert len(raised) == 2 and all('fork' in text for text in raised)
+    assert len(raised) == 9 and all('fork' in text for text in raised)
     assert db.get(b'k') == b'v'
+
+
+def test_a_forked_child_does_not_wait_for_calls_of_threads_that_it_has_not(tmp_path):
+    """A comparator holds a call of another thread while the process forks."""
+    inside, go_on = threading.Event(), threading.Event()
+
+    def order(a, b):
+        if threading.current_thread() is not threading.main_thread() and not go_on.is_set():
+            inside.set()
+            go_on.wait(60)
+        return (a > b) - (a < b)
+
+    db = miodb.DB(str(tmp_path / 'db'), create_if_missing=True, comparator=order, comparator_name=b'order')
+    db.put(b'a', b'1')
+    reader = threading.Thread(target=lambda: db.get(b'b'))
+    reader.start()
+    assert inside.wait(60)
+    process = multiprocessing.get_context('fork').Process(target=db.close)
+    process.start()
+    process.join(60)
+    ended = process.exitcode
+    process.kill()
+    go_on.set()
+    reader.join()
+    assert ended == 0
+    db.close()
+
+
+def test_the_end_of_an_object_may_close_its_database(tmp_path):
+    """A weak reference's callback runs while the object is still known to its database."""
+    for make in ('db.iterator()', 'db.raw_iterator()', 'db.snapshot()', "db.get_pinned(b'k')"):
+        done = run(f"""
+            import sys, weakref
+            import miodb
+            db = miodb.DB(sys.argv[1], create_if_missing=True)
+            db.put(b'k', b'v')
+            thing = {make}
+            weakref.finalize(thing, db.close)
+            del thing
+            assert db.closed
+            print('done')
+        """, str(tmp_path / 'db'))
+        assert done.returncode == 0 and done.stdout == 'done\n', (make, done)
+
+
+def test_bytes_that_change_during_a_put_damage_nothing(tmp_path):
+    """The log has the checksum of what it has, whatever the writer's bytes become meanwhile."""
+    path = str(tmp_path / 'db')
+    value = bytearray(4 << 20)
+    stop = threading.Event()
+
+    def change():
+        while not stop.is_set():
+            for i in range(0, len(value), 1 << 16):
+                value[i] = (value[i] + 1) & 255
+
+    with miodb.DB(path, create_if_missing=True) as db:
+        changes = threading.Thread(target=change)
+        changes.start()
+        for i in range(40):
+            db.put(b'%d' % i, value)
+        stop.set()
+        changes.join()
+        db.put(b'last', b'1')
+    with miodb.DB(path) as db:
+        for i in range(40):
+            assert len(db.get(b'%d' % i, verify_checksums=True)) == len(value)
+        assert db.get(b'last') == b'1'

@@ -31,8 +31,7 @@ cdef class WriteBatch:
         raise _no_copies(self)
 
     cdef int ready(self) except -1:
-        if self.store.state != OPEN:
-            raise RuntimeError('Database is closed')
+        self.store.require_open()
         if self.busy:
             raise RuntimeError('another thread writes this batch')
         return 0
@@ -101,8 +100,7 @@ cdef class WriteBatch:
 
 
 cdef WriteBatch _new_batch(_Store store, bytes prefix, bint transaction, bint sync):
-    if store.state != OPEN:
-        raise RuntimeError('Database is closed')
+    store.require_open()
     cdef WriteBatch batch = WriteBatch.__new__(WriteBatch)
     batch.store = store
     batch.prefix = prefix

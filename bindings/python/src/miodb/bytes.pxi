@@ -34,6 +34,11 @@ cdef int _take(object source, Chunk* chunk) except -1:
     return 0
 
 
+# The same for a write, whose bytes go into the log with their checksum: a copy, unless nobody can change them meanwhile.
+cdef int _take_to_write(object source, Chunk* chunk) except -1:
+    return _take(_to_bytes(source), chunk)
+
+
 cdef void _drop(Chunk* chunk) noexcept:
     if chunk.has_view:
         PyBuffer_Release(&chunk.view)

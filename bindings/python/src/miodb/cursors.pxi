@@ -23,13 +23,13 @@ cdef class _Cursor(_Held):
 
     cdef void let_go(self) noexcept:
         self.unlink()
-        leveldb_iter_destroy(self.iterator)
+        if self.store.state != FORKED:
+            leveldb_iter_destroy(self.iterator)
         self.iterator = NULL
 
     # To be called before a use of the iterator, and end() behind it.
     cdef inline int begin(self) except -1:
-        if self.store.state != OPEN:
-            raise RuntimeError('Database is closed')
+        self.store.require_open()
         if self.iterator is NULL:
             raise RuntimeError('Iterator is closed')
         if self.busy:
@@ -140,24 +140,26 @@ cdef class RawIterator(_Cursor):
     def key(self):
         """The key of the entry."""
         self.begin_at_entry()
-        cdef bytes key = self.key_bytes(0)
-        self.end()
-        return key
+        try:
+            return self.key_bytes(0)
+        finally:
+            self.end()
 
     def value(self):
         """The value of the entry."""
         self.begin_at_entry()
-        cdef bytes value = self.value_bytes()
-        self.end()
-        return value
+        try:
+            return self.value_bytes()
+        finally:
+            self.end()
 
     def item(self):
         """Key and value of the entry."""
         self.begin_at_entry()
-        cdef bytes key = self.key_bytes(0)
-        cdef bytes value = self.value_bytes()
-        self.end()
-        return key, value
+        try:
+            return self.key_bytes(0), self.value_bytes()
+        finally:
+            self.end()
 
     cdef int begin_at_entry(self) except -1:
         self.begin()

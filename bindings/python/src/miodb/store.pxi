@@ -5,6 +5,8 @@ cdef enum State:
     CLOSED
     OPEN
     CLOSING
+    # In the child of a fork: the parent's database.
+    FORKED
 
 
 # Options of reads that differ in two flags, made once.
@@ -78,10 +80,16 @@ cdef class _Store:
         _open_stores.add(self)
         return 0
 
-    # To be called before a call of the engine, and leave() behind it.
-    cdef inline int enter(self) except -1:
+    cdef inline int require_open(self) except -1:
+        if self.state == FORKED:
+            raise Error('Database was opened before fork()')
         if self.state != OPEN:
             raise RuntimeError('Database is closed')
+        return 0
+
+    # To be called before a call of the engine, and leave() behind it.
+    cdef inline int enter(self) except -1:
+        self.require_open()
         self.calls += 1
         return 0
 
@@ -96,7 +104,7 @@ cdef class _Store:
             raise RuntimeError('a comparator cannot close a database')
         while self.state == CLOSING:
             self.ended.wait()
-        if self.state == CLOSED:
+        if self.state == CLOSED or self.state == FORKED:
             return 0
         drained = threading.Event()
         ended = threading.Event()
@@ -129,15 +137,14 @@ cdef class _Store:
                 return 0
             self.drained.wait()
 
-    # Bytes that somebody looks at cannot be taken away.
+    # Bytes that somebody looks at cannot be taken away. No reference is taken on the way: an object whose weak references
+    # are being told of its end is still in the list.
     cdef int refuse_exports(self) except -1:
         cdef Py_ssize_t exports = 0
         cdef PyObject* place = self.first_held
-        cdef _Held held
         while place is not NULL:
-            held = <_Held>place
-            exports += held.exports
-            place = held.next_held
+            exports += (<_Held>place).exports
+            place = (<_Held>place).next_held
         if exports > 0:
             raise BufferError(f'{exports} buffers of values are in use; release their memoryviews before closing')
         return 0
@@ -211,7 +218,8 @@ cdef class _Pin(_Held):
 
     cdef void let_go(self) noexcept:
         self.unlink()
-        leveldb_release_snapshot(self.store.db, self.snapshot)
+        if self.store.state != FORKED:
+            leveldb_release_snapshot(self.store.db, self.snapshot)
         self.snapshot = NULL
         _free_reads(&self.reads)
 
@@ -255,6 +263,16 @@ cdef inline void _leave(_Store store, _Pin pin) noexcept:
 cdef inline leveldb_readoptions_t* _reading(_Store store, _Pin pin, bint verify_checksums, bint fill_cache) noexcept:
     cdef int variant = verify_checksums + 2 * fill_cache
     return store.reads.variants[variant] if pin is None else pin.reads.variants[variant]
+
+
+# The threads that have calls on their way, or close a database, do not exist in a child. Its copy is never closed.
+def _leave_to_parent():
+    for store in list(_open_stores):
+        (<_Store>store).state = FORKED
+    _open_stores.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 # No database outlives the interpreter: its threads may call a comparator.

@@ -23,7 +23,8 @@ cdef class PinnedValue(_Held):
 
     cdef void let_go(self) noexcept:
         self.unlink()
-        miodb_pinnedslice_destroy(self.slice)
+        if self.store.state != FORKED:
+            miodb_pinnedslice_destroy(self.slice)
         self.slice = NULL
 
     cdef const char* bytes_of(self, size_t* size) except NULL:

@@ -103,9 +103,9 @@ cdef class _View(_Reader):
         cdef Chunk v
         cdef char* error = NULL
         cdef _Store store = self.store
-        _take(self.whole(key), &k)
+        _take_to_write(self.whole(key), &k)
         try:
-            _take(value, &v)
+            _take_to_write(value, &v)
             try:
                 store.enter()
                 with nogil:
@@ -123,7 +123,7 @@ cdef class _View(_Reader):
         cdef Chunk k
         cdef char* error = NULL
         cdef _Store store = self.store
-        _take(self.whole(key), &k)
+        _take_to_write(self.whole(key), &k)
         try:
             store.enter()
             with nogil:
