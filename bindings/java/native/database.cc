@@ -186,10 +186,13 @@ void Put(JNIEnv* env, jclass, jlong db, jlong writes, jbyteArray key, jbyteArray
 
 void PutDirect(JNIEnv* env, jclass, jlong db, jlong writes, jobject key, jint key_position, jint key_size,
                jobject value, jint value_position, jint value_size) {
+  const Bytes k(env, AddressOf(env, key, key_position), static_cast<size_t>(key_size));
+  if (!k.ok()) return;
+  const Bytes v(env, AddressOf(env, value, value_position), static_cast<size_t>(value_size));
+  if (!v.ok()) return;
   char* error = nullptr;
-  leveldb_put(FromHandle<leveldb_t>(db), FromHandle<leveldb_writeoptions_t>(writes), AddressOf(env, key, key_position),
-              static_cast<size_t>(key_size), AddressOf(env, value, value_position), static_cast<size_t>(value_size),
-              &error);
+  leveldb_put(FromHandle<leveldb_t>(db), FromHandle<leveldb_writeoptions_t>(writes), k.data(), k.size(), v.data(),
+              v.size(), &error);
   ThrowError(env, error);
 }
 

@@ -2,6 +2,7 @@
 
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 
 namespace jni {
@@ -59,16 +60,22 @@ jbyteArray NewArray(JNIEnv* env, const char* data, size_t size) {
   return array;
 }
 
+void Bytes::Reserve(JNIEnv* env, size_t size) {
+  size_ = size;
+  data_ = size_ <= kOnStack ? few_ : static_cast<char*>(malloc(size_));
+  ok_ = data_ != nullptr;
+  if (!ok_) ThrowOutOfMemory(env);
+}
+
 Bytes::Bytes(JNIEnv* env, jbyteArray array) {
   if (array == nullptr) return;
-  size_ = static_cast<size_t>(env->GetArrayLength(array));
-  data_ = size_ <= kOnStack ? few_ : static_cast<char*>(malloc(size_));
-  if (data_ == nullptr) {
-    ok_ = false;
-    ThrowOutOfMemory(env);
-    return;
-  }
-  env->GetByteArrayRegion(array, 0, static_cast<jsize>(size_), reinterpret_cast<jbyte*>(data_));
+  Reserve(env, static_cast<size_t>(env->GetArrayLength(array)));
+  if (ok_) env->GetByteArrayRegion(array, 0, static_cast<jsize>(size_), reinterpret_cast<jbyte*>(data_));
+}
+
+Bytes::Bytes(JNIEnv* env, const char* source, size_t size) {
+  Reserve(env, size);
+  if (ok_) memcpy(data_, source, size);
 }
 
 Bytes::~Bytes() {

@@ -57,10 +57,12 @@ jlong ToHandle(T* object) {
 }
 
 // A copy of the bytes of an array, on the stack if they are few. A copy, because a call may wait, and an array that is
-// held meanwhile would hold up the garbage collector. A null array has data() == nullptr.
+// held meanwhile would hold up the garbage collector. A null array has data() == nullptr. Bytes of a buffer are copied
+// for a write alone: the log has them with their checksum, and another thread may change the buffer.
 class Bytes {
  public:
   Bytes(JNIEnv* env, jbyteArray array);
+  Bytes(JNIEnv* env, const char* source, size_t size);
   ~Bytes();
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
@@ -72,6 +74,9 @@ class Bytes {
 
  private:
   static constexpr size_t kOnStack = 512;
+
+  // Gets the place for so many bytes.
+  void Reserve(JNIEnv* env, size_t size);
 
   char few_[kOnStack];
   char* data_ = nullptr;

@@ -2,6 +2,7 @@ package org.miodb;
 
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
+import java.util.Objects;
 
 /** Byte buffers as keys and values. Those that are not direct go through arrays. */
 final class Buffers {
@@ -12,6 +13,17 @@ final class Buffers {
     byte[] bytes = new byte[buffer.remaining()];
     buffer.duplicate().get(bytes);
     return bytes;
+  }
+
+  /**
+   * Checks that so many bytes from a position on are the buffer's, which another thread may have moved in meanwhile, and that its
+   * memory is there. For direct buffers, whose memory the native library uses.
+   */
+  static void check(ByteBuffer buffer, int position, int size) {
+    Objects.checkFromIndexSize(position, size, buffer.capacity());
+    if (size > 0) {
+      buffer.get(position);  // throws where the arena of the memory is closed
+    }
   }
 
   /** Whether the engine can write into the buffer. Throws if nobody may. */

@@ -153,8 +153,14 @@ public final class DB implements AutoCloseable {
       byte[] found = get(Buffers.bytes(key), options);
       return found == null ? NOT_FOUND : Buffers.store(found, value);
     }
-    int size = read(options, reads -> Native.getDirect(store.db(), reads, key, key.position(), key.remaining(), value,
-        value.position(), value.remaining()));
+    int keyPosition = key.position();
+    int keySize = key.remaining();
+    int position = value.position();
+    int room = value.remaining();
+    Buffers.check(key, keyPosition, keySize);
+    Buffers.check(value, position, room);
+    int size = read(options,
+        reads -> Native.getDirect(store.db(), reads, key, keyPosition, keySize, value, position, room));
     return size == NOT_FOUND ? size : Buffers.limit(value, size);
   }
 
@@ -212,10 +218,15 @@ public final class DB implements AutoCloseable {
       put(Buffers.bytes(key), Buffers.bytes(value), options);
       return;
     }
+    int keyPosition = key.position();
+    int keySize = key.remaining();
+    int position = value.position();
+    int size = value.remaining();
+    Buffers.check(key, keyPosition, keySize);
+    Buffers.check(value, position, size);
     int cell = store.enter();
     try {
-      Native.putDirect(store.db(), store.writes(options), key, key.position(), key.remaining(), value,
-          value.position(), value.remaining());
+      Native.putDirect(store.db(), store.writes(options), key, keyPosition, keySize, value, position, size);
     } finally {
       store.leave(cell);
     }

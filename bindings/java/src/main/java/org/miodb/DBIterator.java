@@ -141,7 +141,10 @@ public final class DBIterator implements AutoCloseable {
     int cell = handle.begin();
     try {
       requireEntry();
-      int size = Native.keyDirect(handle.iterator(), buffer, buffer.position(), buffer.remaining());
+      int position = buffer.position();
+      int room = buffer.remaining();
+      Buffers.check(buffer, position, room);
+      int size = Native.keyDirect(handle.iterator(), buffer, position, room);
       return Buffers.limit(buffer, size);
     } finally {
       handle.end(cell);
@@ -160,7 +163,10 @@ public final class DBIterator implements AutoCloseable {
     int cell = handle.begin();
     try {
       requireEntry();
-      int size = Native.valueDirect(handle.iterator(), buffer, buffer.position(), buffer.remaining());
+      int position = buffer.position();
+      int room = buffer.remaining();
+      Buffers.check(buffer, position, room);
+      int size = Native.valueDirect(handle.iterator(), buffer, position, room);
       return Buffers.limit(buffer, size);
     } finally {
       handle.end(cell);

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,6 +83,66 @@ class DBTest {
         () -> db.get(ByteBuffer.allocateDirect(1), ByteBuffer.allocateDirect(1).asReadOnlyBuffer()));
     db.put(ByteBuffer.allocateDirect(0), ByteBuffer.allocateDirect(0));
     assertEquals(0, db.get(ByteBuffer.allocateDirect(0), ByteBuffer.allocateDirect(0)));
+  }
+
+  /** Does something to a buffer in another thread, again and again, while the body runs. */
+  private static void beside(Runnable change, Runnable body) throws InterruptedException {
+    AtomicBoolean ended = new AtomicBoolean();
+    Thread other = new Thread(() -> {
+      while (!ended.get()) {
+        change.run();
+      }
+    });
+    other.start();
+    try {
+      body.run();
+    } finally {
+      ended.set(true);
+      other.join();
+    }
+  }
+
+  @Test
+  void aBufferThatAnotherThreadMovesInIsNotLeft() throws InterruptedException {
+    ByteBuffer all = ByteBuffer.allocateDirect(8192);
+    ByteBuffer part = all.slice(0, 4096);
+    byte[] value = new byte[4096];
+    Arrays.fill(value, (byte) 1);
+    ByteBuffer key = ByteBuffer.allocateDirect(1);
+    db.put(new byte[1], value);
+    beside(() -> part.clear().position(4000), () -> {
+      for (int i = 0; i < 100000; i++) {
+        try {
+          db.get(key, part);
+        } catch (IndexOutOfBoundsException | IllegalArgumentException torn) {
+          // What the other thread did in between was seen.
+        }
+      }
+    });
+    for (int i = 4096; i < 8192; i++) {
+      assertEquals(0, all.get(i), "byte " + i);
+    }
+  }
+
+  /** The log has the checksum of what it has, whatever the writer's bytes become meanwhile. */
+  @Test
+  void aBufferThatChangesDuringAPutDamagesNothing() throws InterruptedException {
+    ByteBuffer key = ByteBuffer.allocateDirect(1);
+    ByteBuffer value = ByteBuffer.allocateDirect(4 << 20);
+    ByteBuffer changed = value.duplicate();
+    beside(() -> {
+      for (int i = 0; i < changed.capacity(); i += 1 << 16) {
+        changed.put(i, (byte) (changed.get(i) + 1));
+      }
+    }, () -> {
+      for (int i = 0; i < 20; i++) {
+        db.put(key.put(0, (byte) i), value);
+      }
+    });
+    for (int i = 0; i < 20; i++) {
+      byte[] read = db.get(new byte[] {(byte) i}, ReadOptions.DEFAULT.withVerifyChecksums(true));
+      assertEquals(value.capacity(), read.length);
+    }
   }
 
   @Test
