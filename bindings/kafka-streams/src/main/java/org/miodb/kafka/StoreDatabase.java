@@ -46,6 +46,8 @@ final class StoreDatabase implements AutoCloseable {
   private Map<TopicPartition, Long> sealedOffsets;
   private Position sealedPosition;
   private Position committed;
+  /** Whether something was written that loss of power may undo, because no commit came behind it. */
+  private boolean unsynced;
   private volatile boolean open = true;
 
   /** What is not written yet, the newer over the older. */
@@ -191,6 +193,7 @@ final class StoreDatabase implements AutoCloseable {
   void spill() {
     if (!layers.current.isEmpty() || !layers.sealed.isEmpty()) {
       write(all(), WriteOptions.DEFAULT);
+      unsynced = true;
       layers = new Layers(new WriteBuffer(), new WriteBuffer());
     }
   }
@@ -209,6 +212,7 @@ final class StoreDatabase implements AutoCloseable {
     if (batch.count() > 0) {
       addPosition(batch, sealedPosition);
       write(batch, WriteOptions.DEFAULT);
+      unsynced = true;
       committed = sealedPosition;
     }
     sealedOffsets = offsets;
@@ -217,7 +221,8 @@ final class StoreDatabase implements AutoCloseable {
   }
 
   /**
-   * Writes the buffers, the position and the offsets as one batch, which survives loss of power where the medium allows it.
+   * Writes the buffers, the position and the offsets as one batch, which survives loss of power where the medium allows it, as
+   * what was spilled before it does.
    *
    * @param offsets of changelogs; a null one is forgotten, all are if there is none; a null map leaves them as they are
    */
@@ -227,8 +232,9 @@ final class StoreDatabase implements AutoCloseable {
       addOffsets(batch, offsets);
     }
     addPosition(batch, position);
-    if (batch.count() > 0) {
+    if (batch.count() > 0 || unsynced) {
       write(batch, WriteOptions.SYNC);
+      unsynced = false;
       committed = position.copy();
       sealedOffsets = null;
       layers = new Layers(new WriteBuffer(), new WriteBuffer());

@@ -1,9 +1,11 @@
 package org.miodb.kafka;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.zip.CRC32C;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.processor.StateStoreContext;
 import org.miodb.DB;
@@ -40,10 +42,15 @@ final class StoreDatabases {
     }
   }
 
-  /** The pool of a database. One that is left of a state directory that was removed is removed, too. */
+  /**
+   * The pool of a database: its name tells the folder, because instances with a state.dir of their own may share the folder of
+   * the pools. One that is left of a state directory that was removed is removed, too.
+   */
   private static Path pool(Path pools, Path folder) throws IOException {
     Files.createDirectories(pools);
-    Path pool = pools.resolve(folder.getFileName() + ".pool");
+    CRC32C hash = new CRC32C();
+    hash.update(folder.toRealPath().toString().getBytes(StandardCharsets.UTF_8));
+    Path pool = pools.resolve(String.format("%s-%08x.pool", folder.getFileName(), hash.getValue()));
     if (!Files.exists(folder.resolve(DESCRIPTOR))) {
       Files.deleteIfExists(pool);
     }

@@ -36,15 +36,28 @@ final class WriteBuffer {
   private long sequence;
   private long bytes;
   private int views;
+  /** The sequence of the newest view. */
+  private long viewed;
 
   /** Sets a key to a value; null removes the key. */
   void put(byte[] key, byte[] value) {
+    Version old = newest.get(key);
     Version version = new Version(value == null ? REMOVED : value, ++sequence);
-    if (views > 0) {
-      version.older = newest.get(key);
+    if (views > 0 && old != null) {
+      // What came behind the newest view is in none.
+      version.older = old.sequence > viewed ? old.older : old;
     }
-    Version old = newest.put(key, version);
-    bytes += version.value.length + (old == null ? ENTRY_BYTES + key.length : -old.value.length);
+    bytes += bytesOf(version) - bytesOf(old) + (old == null ? ENTRY_BYTES + key.length : 0);
+    newest.put(key, version);
+  }
+
+  /** Bytes of the values of a version and of older ones. */
+  private static long bytesOf(Version version) {
+    long sum = 0;
+    for (; version != null; version = version.older) {
+      sum += version.value.length;
+    }
+    return sum;
   }
 
   /** Removes the keys from one on and before another, which nobody reads any more. */
@@ -53,7 +66,7 @@ final class WriteBuffer {
     Iterator<Map.Entry<byte[], Version>> entries = newest.subMap(begin, end).entrySet().iterator();
     while (entries.hasNext()) {
       Map.Entry<byte[], Version> entry = entries.next();
-      bytes -= ENTRY_BYTES + entry.getKey().length + entry.getValue().value.length;
+      bytes -= ENTRY_BYTES + entry.getKey().length + bytesOf(entry.getValue());
       entries.remove();
     }
   }
@@ -93,6 +106,7 @@ final class WriteBuffer {
   /** What the buffer has now of the keys from one on and before another; to be ended. */
   View view(byte[] begin, byte[] end, boolean forward) {
     views++;
+    viewed = sequence;
     return new View(begin, end, forward);
   }
 

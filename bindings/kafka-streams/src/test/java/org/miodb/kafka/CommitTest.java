@@ -206,6 +206,19 @@ class CommitTest extends StoreFixture {
   }
 
   @Test
+  void aCommitSyncsWhatARestoreHasWritten() {
+    properties.put(MioDBConfig.PERSIST_MODE, "file");
+    MioDBKeyValueStore store = reopen();
+    context.restore("store", List.of(KeyValue.pair("a".getBytes(), "1".getBytes())));
+    long fences = store.open().property("miodb.nvm-fences");
+    store.commit(null);
+    assertTrue(store.open().property("miodb.nvm-fences") > fences);
+    long synced = store.open().property("miodb.nvm-fences");
+    store.commit(null);
+    assertEquals(synced, store.open().property("miodb.nvm-fences"), "there is nothing to sync");
+  }
+
+  @Test
   void whatIsRestoredIsKept() {
     exactlyOnce();
     reopen();

@@ -33,9 +33,13 @@ abstract class StoreFixture {
   MioDBStore open;
 
   final InternalMockProcessorContext<String, String> newContext() {
+    return newContext(folder);
+  }
+
+  final InternalMockProcessorContext<String, String> newContext(Path stateDir) {
     Properties all = StreamsTestUtils.getStreamsConfig();
     all.putAll(properties);
-    return new InternalMockProcessorContext<>(folder.toFile(), new StreamsConfig(all)) {
+    return new InternalMockProcessorContext<>(stateDir.toFile(), new StreamsConfig(all)) {
       @Override
       public void commit() {
         commitsAskedFor.incrementAndGet();

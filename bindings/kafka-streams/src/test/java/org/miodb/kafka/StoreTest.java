@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.math.BigInteger;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,6 +22,7 @@ import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
@@ -274,6 +276,52 @@ class StoreTest extends StoreFixture {
     open.close();
     Utils.delete(folder.resolve("pools").toFile());
     ProcessorStateException error = assertThrows(ProcessorStateException.class, this::reopen);
-    assertTrue(error.getMessage().contains("store.pool"), error.getMessage());
+    assertTrue(error.getMessage().contains("/store-"), error.getMessage());
+  }
+
+  /** A store of an instance with this state.dir. */
+  private MioDBKeyValueStore openBelow(String stateDir) throws Exception {
+    MioDBKeyValueStore store = new MioDBKeyValueStore("store");
+    store.init(newContext(Files.createDirectories(folder.resolve(stateDir).resolve("0_0"))), store);
+    return store;
+  }
+
+  @Test
+  void instancesOnOneHostMayShareTheFolderOfThePools() throws Exception {
+    properties.put(MioDBConfig.POOL_FOLDER, folder.resolve("pools").toString());
+    properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "application");
+    MioDBKeyValueStore first = openBelow("a");
+    first.put(key("a"), "1".getBytes());
+    first.commit(Map.of());
+    MioDBKeyValueStore second = openBelow("b");
+    second.put(key("b"), "2".getBytes());
+    second.close();
+    first.close();
+    first = openBelow("a");
+    assertEquals(List.of("a=1"), entries(first.all()));
+    first.close();
+  }
+
+  @Test
+  void aHotKeyBesideAnIteratorTakesNoMemory() {
+    WriteBuffer buffer = new WriteBuffer();
+    byte[] key = "k".getBytes();
+    buffer.put(key, "first".getBytes());
+    WriteBuffer.View view = buffer.view(key, "l".getBytes(), true);
+    for (int i = 0; i < 1000; i++) {
+      buffer.put(key, new byte[1000]);
+    }
+    WriteBuffer.View second = buffer.view(key, "l".getBytes(), true);
+    for (int i = 0; i < 1000; i++) {
+      buffer.put(key, new byte[10]);
+    }
+    assertTrue(buffer.bytes() < 3000, "" + buffer.bytes());
+    assertArrayEquals("first".getBytes(), view.value());
+    assertEquals(1000, second.value().length);
+    assertEquals(10, buffer.get(key).length);
+    view.end();
+    second.end();
+    buffer.put(key, new byte[10]);
+    assertTrue(buffer.bytes() < 200, "" + buffer.bytes());
   }
 }
