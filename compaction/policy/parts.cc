@@ -54,13 +54,13 @@ bool HasBegun(const PickerInput& input) {
 
 const BegunMerge* BegunWith(const PickerInput& input, const Run& run) {
   DCHECK_GT(run.id, 0u);
-  return Find(input, [&](const BegunMerge& begun) { return begun.kind == MergeKind::kZeroCopy && Has(begun, run); });
+  return Find(input, [&](const BegunMerge& begun) { return StaysInBuffer(begun.kind) && Has(begun, run); });
 }
 
 bool IsHeld(const PickerInput& input, const Run& run) {
   const auto is_output = [&](const BegunMerge& begun) {
     const std::vector<const Run*>& runs = input.version->runs;
-    return begun.kind == MergeKind::kZeroCopy && begun.output_run == run.id &&
+    return StaysInBuffer(begun.kind) && begun.output_run == run.id &&
            std::any_of(runs.begin(), runs.end(), [&](const Run* other) { return Has(begun, *other); });
   };
   return BegunWith(input, run) != nullptr || Find(input, is_output) != nullptr;
@@ -78,7 +78,8 @@ std::optional<MergeJob> GoOn(const PickerInput& input, const BegunMerge& begun) 
       if (job.inputs.empty()) job.level = level;
       job.inputs.push_back(run);
     }
-    if (!job.inputs.empty() && level < begun.output_level && input.busy_levels->count(level) > 0) return std::nullopt;
+    const bool taken = level < begun.output_level || begun.kind == MergeKind::kInPlace;
+    if (!job.inputs.empty() && taken && input.busy_levels->count(level) > 0) return std::nullopt;
   }
   if (job.inputs.empty()) return std::nullopt;
   CHECK(job.inputs.size() <= begun.inputs.size() && job.level <= begun.output_level);

@@ -38,10 +38,11 @@ uint64_t MostEntriesAtOnce(const Version& version, uint64_t partition_bytes);
 // Whether a part of the oldest run of the buffer has gone into the repository.
 bool HasBegun(const PickerInput& input);
 
-// The zero-copy merge that has begun and has this run as an input; null: none.
+// The merge within the buffer that has begun and has this run as an input; null: none.
 const BegunMerge* BegunWith(const PickerInput& input, const Run& run);
 
-// Whether a zero-copy merge that has begun waits for its next part with this run: as an input, or as its output.
+// Whether a merge within the buffer that has begun waits for its next part with this run: as an input, or as its
+// output.
 bool IsHeld(const PickerInput& input, const Run& run);
 
 // A job for the rest of a merge of the buffer. Nothing: all is merged, or the rest has to wait.

@@ -1,11 +1,10 @@
-// Choosing merges. Levels are asked for runs that no job holds; of each level the oldest are taken, so that the output
-// comes in the place of its inputs in the order of age.
-
 #include "compaction/policy/picker.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "compaction/filter/range_work.h"
+#include "compaction/policy/buffer_plan.h"
 #include "compaction/policy/parts.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
@@ -15,102 +14,12 @@ namespace miodb {
 
 namespace {
 
-// More runs than this are not merged in one job, so that its inputs' indexes stay within reach of the caches.
-constexpr size_t kMaxMergeWidth = 8;
-
-// Levels whose runs one merge takes. A job has at most 2^levels times the entries of a run of its first level, so this
-// bounds how many such runs come while it runs, whatever the level is.
-constexpr int kMaxMergeLevels = 4;
-
-// The buffer level whose runs are due for the repository, if any: the deepest that has runs, if it is the last one, or
-// if they have enough entries for the repository to be worth rewriting. So the depth of the buffer follows the
-// repository: while its entries double, it is rewritten a bounded number of times.
-std::optional<int> LevelForRepository(const PickerInput& input) {
-  const Version& version = *input.version;
-  const int last_buffer = version.repository() - 1;
-  CHECK(last_buffer >= 0 && input.growth > 0);
-  int level = last_buffer;
-  while (level >= 0 && version.levels[static_cast<size_t>(level)].empty()) level--;
-  if (level < 0) return std::nullopt;
-  if (level == last_buffer) return level;
-  if (level < input.least_depth) return std::nullopt;
-  if (HasBegun(input)) return level;
-  uint64_t entries = 0;
-  for (const RunRef& run : version.levels[static_cast<size_t>(level)]) entries += run->entries();
-  const std::vector<RunRef>& repository = version.levels.back();
-  if (!repository.empty() && entries < repository[0]->entries() / input.growth) return std::nullopt;
-  return level;
-}
-
-// Whether a job has one of the runs, or a merge that has begun waits for its next part with it.
-bool AnyTaken(const PickerInput& input, const std::vector<RunRef>& runs) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [&](const RunRef& run) { return IsBusy(input, *run) || IsHeld(input, *run); });
-}
-
-// Adds the levels below that the output would make due, so that their entries and those of the levels above are written
-// once and not once for each level. While the job runs none of its levels gives runs away, which bounds their number.
-void TakeLevelsBelow(const PickerInput& input, int lazy, MergeJob* job) {
-  const Version& version = *input.version;
-  for (;;) {
-    const int level = job->output_level;
-    CHECK_GT(level, job->level);
-    if (level == lazy || level >= version.repository() - 1 || level - job->level >= kMaxMergeLevels) return;
-    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
-    if (runs.empty() || runs.size() + 1 < static_cast<size_t>(input.level_trigger)) return;
-    if (job->inputs.size() + runs.size() > kMaxMergeWidth || input.busy_levels->count(level) > 0) return;
-    if (AnyTaken(input, runs)) return;
-    job->inputs.insert(job->inputs.end(), runs.begin(), runs.end());
-    job->output_level++;
-  }
-}
-
-// The merge of this level that is due: the next part of one that has begun, told at its upper level, or the oldest
-// runs.
-std::optional<MergeJob> PickOfLevel(const PickerInput& input, int lazy, int level) {
-  const std::vector<RunRef>& runs = input.version->levels[static_cast<size_t>(level)];
-  CHECK(!runs.empty());
-  if (const BegunMerge* const begun = BegunWith(input, *runs.back())) {
-    std::optional<MergeJob> part = GoOn(input, *begun);
-    return part.has_value() && part->level == level ? std::move(part) : std::nullopt;
-  }
-  if (runs.size() < static_cast<size_t>(input.level_trigger) || AnyTaken(input, runs)) return std::nullopt;
-  MergeJob job{MergeKind::kZeroCopy, level, level + 1, {}, {}};
-  const size_t width = std::min(runs.size(), kMaxMergeWidth);
-  // The oldest: newer runs of the level stay in front of the output, wherever that is put.
-  job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
-  if (width == runs.size()) TakeLevelsBelow(input, lazy, &job);
-  return job;
-}
-
-// A level is scored by its runs for each run that makes it due. The level that is due for the repository is so with one
-// run, but scores as if two were needed, so that it gives way to levels that are as full. A run that is busy holds its
-// whole level back.
+// Without a proposal a merge that has begun goes on.
 std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
-  const Version& version = *input.version;
-  CHECK_GT(input.level_trigger, 0);
-  const int lazy = LevelForRepository(input).value_or(-1);
-  // If levels are equally full, the upper level comes first.
-  std::optional<MergeJob> best;
-  double best_score = 0;
-  for (int level = 0; level < version.repository(); level++) {
-    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
-    if (runs.empty() || input.busy_levels->count(level) > 0) continue;
-    CHECK(lazy < 0 || level <= lazy);
-    const int due_at = level == lazy ? 2 : input.level_trigger;
-    const double score = static_cast<double>(runs.size()) / due_at;
-    if (score <= best_score) continue;
-    const bool copies = level == lazy && BegunWith(input, *runs.back()) == nullptr;
-    std::optional<MergeJob> job =
-        copies ? IntoRepository(input, MergeKind::kLazyCopy, level, kMaxMergeWidth) : PickOfLevel(input, lazy, level);
-    if (!job.has_value()) continue;
-    best = std::move(job);
-    best_score = score;
-  }
-  if (best.has_value() && best->output_level < version.repository()) {
-    EndPart(best->inputs.size(), kMaxPartTables, &*best);
-  }
-  return best;
+  CHECK(input.policy != nullptr);
+  BufferPlan plan(&input);
+  input.policy->Propose(&plan);
+  return plan.Job();
 }
 
 // The oldest run of the deepest buffer level that has one, into the repository. Only one run at a time: its space is
@@ -201,6 +110,8 @@ const char* MergeKindName(MergeKind kind) {
       return "zero-copy merge";
     case MergeKind::kLazyCopy:
       return "lazy copy";
+    case MergeKind::kInPlace:
+      return "merge in place";
     case MergeKind::kSettle:
       return "settling merge";
     case MergeKind::kQuiet:
@@ -215,7 +126,8 @@ const char* MergeKindName(MergeKind kind) {
 
 // Neighbours in age are inputs that follow each other in the list of all runs of the levels from the job's own to its
 // output, newest first; and but in a collection they reach to the oldest run of the job's level, in a zero-copy merge
-// to that of the last level above its output.
+// to that of the last level above its output, in a merge in place to that of its output's level. The run of earlier
+// parts has none of the keys that the inputs still have, so its place among them has no effect.
 void CheckJob(const PickerInput& input, const MergeJob& job) {
   const Visits::Pause pause;
   const auto& levels = input.version->levels;
@@ -232,16 +144,19 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   std::vector<RunRef> by_age;
   for (int level = job.level; level <= job.output_level; level++) {
     const auto& runs = levels[static_cast<size_t>(level)];
-    by_age.insert(by_age.end(), runs.begin(), runs.end());
+    std::copy_if(runs.begin(), runs.end(), std::back_inserter(by_age),
+                 [&](const RunRef& run) { return job.kind != MergeKind::kInPlace || run->id != job.output_run; });
   }
   const auto first = std::find(by_age.begin(), by_age.end(), job.inputs.front());
   CHECK_LE(static_cast<ptrdiff_t>(job.inputs.size()), by_age.end() - first);
   CHECK(std::equal(job.inputs.begin(), job.inputs.end(), first));
   const size_t newer = static_cast<size_t>(first - by_age.begin());
-  CHECK(TakesSomeTables(job.kind) || newer + job.inputs.size() >= levels[static_cast<size_t>(job.level)].size());
+  CHECK(TakesSomeTables(job.kind) || job.kind == MergeKind::kInPlace ||
+        newer + job.inputs.size() >= levels[static_cast<size_t>(job.level)].size());
   if (job.kind == MergeKind::kZeroCopy) {
     CHECK_EQ(newer + job.inputs.size() + levels[static_cast<size_t>(job.output_level)].size(), by_age.size());
   }
+  if (job.kind == MergeKind::kInPlace) CHECK_EQ(newer + job.inputs.size(), by_age.size());
   // A job that takes some of the repository's tables does not ask for its run.
   CHECK(std::none_of(job.inputs.begin(), job.inputs.end() - takes_part,
                      [&](const RunRef& run) { return IsBusy(input, *run); }));

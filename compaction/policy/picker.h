@@ -2,19 +2,18 @@
 //
 // Order: tables of which everything has expired, which one edit removes; if somebody waits for a settled database, one
 // merge of the whole buffer into the repository, once running jobs are done, or of the repository alone if it holds
-// versions that only a snapshot needed which is gone; else zero-copy merges and lazy copies that are due, the level
-// with the most runs for its trigger first; then garbage collection. Merges of many tables, and merges into a large
-// repository, go part by part (parts.h).
+// versions that only a snapshot needed which is gone; else the merge of the buffer that the policy proposes; then
+// garbage collection. Merges of many tables, and merges into a large repository, go part by part (parts.h).
 
 #ifndef MIODB_COMPACTION_POLICY_PICKER_H_
 #define MIODB_COMPACTION_POLICY_PICKER_H_
 
-#include <climits>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "compaction/policy/merge_policies.h"
 #include "src/util/bytes/key_range.h"
 #include "src/version/version.h"
 
@@ -22,6 +21,7 @@ namespace miodb {
 
 enum class MergeKind {
   kZeroCopy,  // two or more runs of one buffer level, and of those below that become due by it, into one run below
+  kInPlace,   // runs of a buffer level and all of the next level, into one run there
   kLazyCopy,  // the oldest runs of the buffer into the repository
   kSettle,    // all buffer levels into the repository or towards it, or that alone
   kQuiet,     // the newest runs, and the one before them, into one in its place: nobody waits for it
@@ -31,6 +31,9 @@ enum class MergeKind {
 
 // Whether jobs of this kind take some tables of a run and leave it where it is.
 inline bool TakesSomeTables(MergeKind kind) { return kind == MergeKind::kCollect || kind == MergeKind::kDrop; }
+
+// Whether a merge of this kind leaves its runs in the buffer, and gives way to no other until its last part.
+inline bool StaysInBuffer(MergeKind kind) { return kind == MergeKind::kZeroCopy || kind == MergeKind::kInPlace; }
 
 const char* MergeKindName(MergeKind kind);
 
@@ -63,9 +66,9 @@ inline const std::vector<BegunMerge> kNothingBegun;
 
 struct PickerInput {
   VersionRef version;
+  const MergePolicy* policy = DefaultMergePolicy();
   int level_trigger = 2;
-  int least_depth = INT_MAX;  // runs of this buffer level and of deeper ones may go into the repository before the last
-  uint64_t growth = 1;        // if the repository has at most so many times their entries
+  uint64_t memtable_bytes = 0;            // payload of a run that was just flushed
   uint64_t partition_bytes = UINT64_MAX;  // payload of a table of the repository
   const std::vector<BegunMerge>* begun = &kNothingBegun;
   const std::set<uint64_t>* busy_runs = nullptr;

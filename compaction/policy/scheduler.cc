@@ -38,7 +38,7 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
     : repository_(repository), policy_(policy), quiet_(policy.quiet) {
   CHECK_GT(repository_, 0);
   CHECK(policy_.collection_attempts >= 0 && policy_.collection_attempts < 63);  // a budget is halved so often
-  CHECK(policy_.least_depth > 0 && policy_.repository_growth > 0);
+  CHECK(policy_.merges != nullptr);
   CHECK(policy_.plenty_share > 0 && policy_.short_share > 0 && policy_.buffer_share > 0 && policy_.writers_share > 0);
   CHECK(policy_.short_goal_percent >= 100 && policy_.short_start_percent >= policy_.short_goal_percent);
 }
@@ -49,8 +49,7 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
 // may have found a reason of its own to settle.
 std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   if (trim_ == TrimState::kDropping) return std::nullopt;
-  input.least_depth = policy_.least_depth;
-  input.growth = policy_.repository_growth;
+  input.policy = policy_.merges;
   input.begun = &begun_;
   if (marks_ != MarkState::kFound) input.marked = nullptr;
   input.busy_runs = &busy_runs_;
@@ -79,9 +78,9 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
 }
 
 // Jobs that take some tables of the repository share its level among them, and exclude those that take all of it. A
-// settling or quiet merge holds everything. A zero-copy merge holds the levels that it takes from and not the one it
-// puts into: its run comes in front there, whatever another job takes from the back. Between a lazy copy and the
-// repository all levels are empty.
+// settling or quiet merge holds everything. A merge in place holds both of its levels, a zero-copy merge those that it
+// takes from and not the one it puts into: its run comes in front there, whatever another job takes from the back.
+// Between a lazy copy and the repository all levels are empty.
 Scheduler::HeldLevels Scheduler::LevelsOf(const JobHold& hold) const {
   if (hold.is_drain) return {0, -1, true};
   if (HoldsAll(hold)) return {0, repository_, false};

@@ -195,14 +195,11 @@ struct SchedulePolicy {
   uint64_t short_start_percent = 106;
   uint64_t short_goal_percent = 103;
 
-  // A lazy copy of runs of this buffer level, or of a deeper one, is due once the repository has at most so many times
-  // their entries: each entry is then rewritten a few times while the repository doubles, whatever its size is. Above
-  // this level runs are too small to be worth a table of the repository each.
-  int least_depth = 6;
-  uint64_t repository_growth = 2;
+  // Merges of the buffer.
+  const MergePolicy* merges = DefaultMergePolicy();
 
   // Rules for work that a database does by itself once writers are quiet.
-  QuietPolicy quiet;
+  QuietPolicy quiet = {};
 };
 
 // Space is short if less than so many bytes are left.

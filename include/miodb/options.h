@@ -383,6 +383,13 @@ struct MIODB_EXPORT Options {
   // A larger one rewrites less and leaves a get more runs to look into; filters answer for most of them.
   int level_trigger = 2;
 
+  // EXPERIMENTAL: which runs of the buffer are merged, and when. The name of a policy, or the path of a library that
+  // has one, which the open loads (merge_policy.h). An open with an unknown name is refused.
+  //   default: levels of runs of like sizes, and a depth that follows the repository
+  //   levelled: one run in each level, level_trigger times as large as that of the level before
+  //   tiered: level_trigger runs of a level become one of the next
+  std::string merge_policy = "default";
+
   // Merge jobs that may run at once, besides the flush. 0: one for every two CPUs. 0 to 64.
   // CPUs are those that the system reports to the process; a limit on its share of them is not seen.
   int max_background_merges = 0;

@@ -11,6 +11,7 @@
 #include "compaction/policy/parts.h"
 #include "compaction/policy/scheduler.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/merge_policies.h"
 #include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/compaction/versions.h"
@@ -22,7 +23,9 @@ namespace {
 // A tree of levels. Tables have one version each, so a small run has many tables.
 class Tree {
  public:
-  Tree(int levels, uint64_t partition_bytes, int trigger = 2) : repository_(levels - 1), scheduler_(repository_) {
+  Tree(int levels, uint64_t partition_bytes, int trigger = 2, const MergePolicy* policy = DefaultMergePolicy())
+      : repository_(levels - 1), scheduler_(repository_, SchedulePolicy{.merges = policy}) {
+    input_.memtable_bytes = 100;
     input_.level_trigger = trigger;
     input_.partition_bytes = partition_bytes;
     input_.quiet_bytes = UINT64_MAX;
@@ -320,12 +323,20 @@ TEST(BegunMergeTest, WhatIsOldEnoughGoesBeforeWhatIsHidden) {
   EXPECT_TRUE(PickSettle(input).has_value());
 }
 
-TEST(BegunMergeTest, EachKeyKeepsItsOrderOfAgeInAnyHistory) {
+class MergePoliciesTest : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, MergePoliciesTest, testing::Values("default", "levelled", "tiered", "wild"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(MergePoliciesTest, EachKeyKeepsItsOrderOfAgeInAnyHistory) {
   size_t parts = 0;
   for (const uint64_t seed : Seeds(ByScale(60, 200, 5000))) {
     SCOPED_TRACE(Repeat(seed));
     Random random(seed);
-    Tree tree(static_cast<int>(3 + seed % 4), seed % 2 == 0 ? 1 : uint64_t{1} << 40);
+    const MergePolicy* policy = nullptr;
+    RegisterWildPolicy();
+    ASSERT_OK(FindMergePolicy(GetParam(), &policy));
+    Tree tree(static_cast<int>(3 + seed % 4), seed % 2 == 0 ? 1 : uint64_t{1} << 40, static_cast<int>(2 + seed % 3),
+              policy);
     bool settling = false;
     for (int i = 0; i < 200; i++) {
       const uint64_t dice = random.Uniform(12);

@@ -168,8 +168,8 @@ TEST_F(PickRangeTest, ACopyThatHasBegunGoesOn) {
   input_.version = version_;
   SetRun(4, 0, Keys(kFirst, kFirst + 10 * kTables, 10));
   SetRun(1, 5, Keys(295, 400, 10));
-  input_.least_depth = 1;
-  input_.growth = 2;
+  const ScoredPolicy policy(1, 2);
+  input_.policy = &policy;
   EXPECT_EQ("none", Pick());
   const std::vector<BegunMerge> begun = {{MergeKind::kLazyCopy, 4, 0, {5}}};
   input_.begun = &begun;

@@ -161,10 +161,12 @@ class PickDepthTest : public PickBySizeTest {
  protected:
   std::string Pick(const std::vector<std::vector<uint64_t>>& entries) {
     PickerInput input = MakeInput(entries);
-    input.least_depth = 2;
-    input.growth = 4;
+    input.policy = &policy_;
     return Told(input, PickMerge(input));
   }
+
+ private:
+  const ScoredPolicy policy_{2, 4};
 };
 
 TEST_F(PickDepthTest, ARunGoesIntoTheRepositoryOnceItHasItsShareOfTheEntries) {

@@ -38,6 +38,7 @@ what a crash there could leave, opens each with the real recovery and compares i
   --list-mutants    their names
   --history=TEXT    instead of random histories this one (repeats a failure)
   --config=S        with --history: the seed of the options (default 0)
+  --merge_policy=P  merges by this policy, or by that of a library with this path (default: by several)
   --no-shrink       report a failure as it was found
   --quiet           no progress
   --help            this text
@@ -82,6 +83,7 @@ struct Arguments {
   bool list_mutants = false;
   std::optional<History> history;
   uint64_t config = 0;
+  std::string merge_policy;
   bool shrink = true;
   bool quiet = false;
 };
@@ -132,6 +134,7 @@ enum Flag {
   kListMutants,
   kHistory,
   kConfig,
+  kMergePolicy,
   kNoShrink,
   kQuiet,
   kHelpFlag
@@ -148,6 +151,7 @@ const option kFlags[] = {{"images", required_argument, nullptr, kImages},
                          {"list-mutants", no_argument, nullptr, kListMutants},
                          {"history", required_argument, nullptr, kHistory},
                          {"config", required_argument, nullptr, kConfig},
+                         {"merge_policy", required_argument, nullptr, kMergePolicy},
                          {"no-shrink", no_argument, nullptr, kNoShrink},
                          {"quiet", no_argument, nullptr, kQuiet},
                          {"help", no_argument, nullptr, kHelpFlag},
@@ -192,6 +196,9 @@ void Take(int flag, Arguments* a) {
     case kConfig:
       a->config = Number("config", optarg);
       break;
+    case kMergePolicy:
+      a->merge_policy = optarg;
+      break;
     case kNoShrink:
       a->shrink = false;
       break;
@@ -231,7 +238,8 @@ class Program {
     if (!a_.mutant.empty() && !FindMutant(a_.mutant, &mutant_)) Refuse("no mutant " + a_.mutant);
     uint64_t failed = 0;
     for (const Mode mode : a_.modes) failed += RunMode(mode) ? 0 : 1;
-    std::printf("%" PRIu64 " passed, %" PRIu64 " failed\n", images_ - failed, failed);
+    // A history may fail before its first image.
+    std::printf("%" PRIu64 " passed, %" PRIu64 " failed\n", images_ - std::min(images_, failed), failed);
     return failed > 0 ? 1 : g_stop ? 130 : 0;
   }
 
@@ -243,6 +251,7 @@ class Program {
     const bool bounded = a_.images.has_value() || (a_.exhaustive == 0 && !a_.history.has_value());
     if (bounded) settings.max_images = a_.images.value_or(kDefaultImages) / a_.modes.size();
     settings.stop = &g_stop;
+    settings.merge_policy = a_.merge_policy;
     settings.fault = mutant_.fault;
     g_mutation = mutant_.mutation;
     Explorer explorer(settings);
@@ -279,6 +288,7 @@ class Program {
   std::string Repeat(Mode mode, uint64_t config_seed, const History& history) const {
     std::string command = std::string("crash_explorer --mode=") + ModeName(mode);
     if (!a_.mutant.empty()) command += " --mutant='" + a_.mutant + "'";
+    if (!a_.merge_policy.empty()) command += " --merge_policy='" + a_.merge_policy + "'";
     return command + " --config=" + std::to_string(config_seed) + " --history='" + ToText(history) + "'";
   }
 

@@ -95,6 +95,7 @@ bool Explorer::Run(const Config& config, const History& history, size_t first_ex
   options_.env = &env_;
   options_.info_log = &logger_;
   options_.persist_mode = kPersistAuto;
+  if (!settings_.merge_policy.empty()) options_.merge_policy = settings_.merge_policy;
   totals_.histories++;
   exploring_ = false;
   Begin();

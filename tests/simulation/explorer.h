@@ -41,6 +41,7 @@ struct Settings {
   bool check_pairs = true;
   bool check_flushes = true;  // that every store is flushed, also where no crash would show it
   SiteFault fault;
+  std::string merge_policy;  // instead of the configuration's; empty: that
   uint64_t max_images = UINT64_MAX;
   const volatile bool* stop = nullptr;
 };

@@ -9,6 +9,7 @@
 #include "miodb/lifetime.h"
 #include "miodb/merge_operator.h"
 #include "src/format/superblock.h"
+#include "tests/common/random/merge_policies.h"
 #include "tests/common/random/random.h"
 #include "tests/simulation/follower.h"
 
@@ -187,6 +188,8 @@ Config MakeConfig(uint64_t seed) {
   config.lifetimes = seed % 4 == 1;
   config.single_keys = seed % 4 == 2 ? std::max(1, config.keys / 4) : 0;
   if (seed % 3 == 1) config.savepoints = 3;
+  Random policies(seed);
+  if (policies.OneIn(3)) o.merge_policy = test::AnyMergePolicy(&policies);
   if (seed % 5 < 2) o.keep_log_bytes = kExtentUnit * (1 + seed % 7);
   config.family_keys = seed % 8 == 4 ? std::max(1, config.keys / 3) : 0;
   return config;

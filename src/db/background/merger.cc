@@ -39,6 +39,7 @@ PickerInput Merger::MakePickerInput() const {
   input.version = tree_->versions->current();
   input.marked = &tree_->versions->marked();
   input.level_trigger = db_.options.level_trigger;
+  input.memtable_bytes = db_.options.write_buffer_size;
   input.partition_bytes = tier_->PartitionBytes();
   input.snapshots = !tree_->snapshots.empty();
   input.date_micros = db_.WallMicros();

@@ -253,6 +253,7 @@ Status Repairer::Write(Salvage* salvage) {
   options.lifetime_seconds = 0;  // values stay as they are found
   options.lifetime_policy = nullptr;
   options.compaction_filter = nullptr;
+  options.merge_policy = Options().merge_policy;
   DBImpl::Hooks hooks;
   hooks.repairs = true;
   if (volatile_) {

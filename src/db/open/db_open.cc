@@ -55,6 +55,7 @@ bool IsForeignDatabase(Env* env, const std::string& name) { return env->FileExis
 
 SchedulePolicy MakePolicy(const Options& options) {
   SchedulePolicy policy;
+  CHECK(FindMergePolicy(options.merge_policy, &policy.merges).ok());  // the open has found it before
   policy.quiet.settle_after_micros = static_cast<uint64_t>(options.settle_after_idle_ms) * 1000;
   return policy;
 }
@@ -118,6 +119,8 @@ Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
 Status DBImpl::Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db) {
   CHECK(*db == nullptr);
   Status s = CheckOptions(options, hooks.any_sizes);
+  const MergePolicy* policy = nullptr;
+  if (s.ok()) s = FindMergePolicy(options.merge_policy, &policy);
   if (!s.ok()) return s;
   MemoryEnv::Memory env_memory;
   Hooks with_memory = hooks;

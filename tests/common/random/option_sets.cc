@@ -48,6 +48,8 @@ std::vector<OptionSet> MakeSets() {
 
   o = add("no_filters", TinyOptions());
   o->filter_bits_per_key = 0;
+  o->num_levels = 5;
+  o->merge_policy = "levelled";
   o->max_immutable_memtables = 1;
 
   o = add("no_lazy_copy", TinyOptions());
@@ -64,6 +66,7 @@ std::vector<OptionSet> MakeSets() {
 
   o = add("file_mode", TinyOptions());
   o->persist_mode = kPersistFile;
+  o->merge_policy = "tiered";
   o->write_buffer_size = 16 * kKiB;
 
   o = add("small_growth", TinyOptions());

@@ -19,6 +19,7 @@
 #include "src/inspect/verify/verify.h"
 #include "src/nvm/pool/pool_image.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/merge_policies.h"
 #include "tests/common/random/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
@@ -60,6 +61,7 @@ class World {
     options_.pool_growth = 64 << 10;
     options_.num_levels = static_cast<int>(2 + random_.Uniform(4));
     options_.level_trigger = static_cast<int>(2 + random_.Uniform(3));
+    options_.merge_policy = AnyMergePolicy(&random_);
     options_.partition_size = 4096u << random_.Uniform(4);
     options_.lazy_copy_limit = random_.OneIn(4) ? 0 : 32u << random_.Uniform(7);
     options_.space_amplification_percent = static_cast<int>(105 + random_.Uniform(100));

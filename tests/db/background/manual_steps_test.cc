@@ -4,6 +4,7 @@
 
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random/merge_policies.h"
 #include "tests/common/status_asserts.h"
 #include "tests/db/background/manual_world.h"
 
@@ -14,6 +15,7 @@ namespace {
 Options OptionsWithTier(const TestDir& dir, Random* random) {
   Options options = SmallOptions();
   options.level_trigger = static_cast<int>(2 + random->Uniform(4));
+  options.merge_policy = AnyMergePolicy(random);
   options.pool_size = 3 << 20;
   options.ssd_path = dir / "ssd";
   return options;

@@ -7,6 +7,7 @@
 
 #include "miodb/write_batch.h"
 #include "tests/common/random/comparators.h"
+#include "tests/common/random/merge_policies.h"
 #include "tests/common/status_asserts.h"
 #include "tests/nvm/pool_files.h"
 
@@ -34,6 +35,7 @@ Options ManualWorld::AnyOptions(uint64_t seed) {
   options.max_immutable_memtables = static_cast<int>(1 + random.Uniform(4));
   options.num_levels = static_cast<int>(2 + random.Uniform(4));
   options.level_trigger = static_cast<int>(2 + random.Uniform(3));
+  options.merge_policy = AnyMergePolicy(&random);
   options.partition_size = 4096u << random.Uniform(5);
   options.lazy_copy_limit = random.OneIn(3) ? 0 : 64u << random.Uniform(7);
   options.space_amplification_percent = static_cast<int>(105 + random.Uniform(100));

@@ -6,6 +6,7 @@
 
 #include "src/util/bytes/coding.h"
 #include "src/util/bytes/hash.h"
+#include "tests/common/random/merge_policies.h"
 #include "tests/common/random/option_sets.h"
 #include "tests/common/random/random.h"
 #include "tests/stress/db_stress/operands.h"
@@ -167,6 +168,7 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
   o.keep_log_bytes = number % 3 == 0 ? 64 * kKiB : 0;
   o.num_levels = 2 + static_cast<int>(random.OneIn(8) ? random.Uniform(15) : random.Uniform(5));
   o.level_trigger = 2 + static_cast<int>(random.Uniform(4));
+  o.merge_policy = AnyMergePolicy(&random);
   o.merge_operator = StressOperator();
   o.max_background_merges = static_cast<int>(random.Uniform(5));
   o.partition_size = Any(&random, {4 * kKiB, 16 * kKiB, 128 * kKiB, kMiB});
@@ -225,16 +227,16 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
 
 std::string StressRound::Describe() const {
   static const char* const kTargetNames[] = {"opening", "writing", "flushing", "compacting", "closing", "never"};
-  char text[440];
+  char text[470];
   std::snprintf(text, sizeof(text),
-                "round %llu, kill %s, %d writers, memtable %zu, chunk %zu, %d sealed, %d levels, trigger %d, %d "
+                "round %llu, kill %s, %d writers, memtable %zu, chunk %zu, %d sealed, %d levels, %s, trigger %d, %d "
                 "merges, settle %d ms, "
                 "partition %llu, lazy copy %zu, amplification %d, filter %d, growth %llu, pool %llu, log %s, %s%s%s%s",
                 static_cast<unsigned long long>(number), kTargetNames[static_cast<int>(target)], writers,
                 options.write_buffer_size, options.log_chunk_size, options.max_immutable_memtables, options.num_levels,
-                options.level_trigger, options.max_background_merges, options.settle_after_idle_ms,
-                static_cast<unsigned long long>(options.partition_size), options.lazy_copy_limit,
-                options.space_amplification_percent, options.filter_bits_per_key,
+                options.merge_policy.c_str(), options.level_trigger, options.max_background_merges,
+                options.settle_after_idle_ms, static_cast<unsigned long long>(options.partition_size),
+                options.lazy_copy_limit, options.space_amplification_percent, options.filter_bits_per_key,
                 static_cast<unsigned long long>(options.pool_growth),
                 static_cast<unsigned long long>(options.pool_size),
                 options.log_mode == kLogOff    ? "off"

@@ -63,6 +63,7 @@ class _Options(_Objects, total=False):
     keep_log_bytes: int | None
     num_levels: int | None
     level_trigger: int | None
+    merge_policy: _Path | None
     max_background_merges: int | None
     settle_after_idle_ms: int | None
     partition_size: int | None

@@ -340,6 +340,11 @@ public final class Options {
     return size("level_trigger", value);
   }
 
+  /** Which runs are merged: default, levelled, tiered, or a library's path. */
+  public Options mergePolicy(String value) {
+    return set("merge_policy", value);
+  }
+
   /** Merges at once; 0: by the number of CPUs. */
   public Options maxBackgroundMerges(long value) {
     return size("max_background_merges", value);
