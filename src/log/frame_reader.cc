@@ -121,16 +121,34 @@ const char* FindFrame(const char* p, const char* limit, uint64_t after, uint64_t
 
 }  // namespace
 
+int HashAllowance::ClassOf(uint32_t body_size) {
+  DCHECK_GT(body_size, 0u);
+  return (std::bit_width(body_size) - 1) / kBitsPerClass;
+}
+
+bool HashAllowance::Grants(uint32_t body_size, uint64_t searched) const {
+  const int size_class = ClassOf(body_size);
+  const uint64_t largest = uint64_t{1} << (size_class + 1) * kBitsPerClass;
+  return wasted_[size_class] + body_size <= kMostWastedPerByte * searched + kMostWastedAtOnce * largest;
+}
+
+namespace {
+
 // Each record is checked by itself as well: the frame's checksum is a fold of hashes of which the records store 32
-// bits, so a damaged record is found before the rest of a large frame is hashed.
-bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, FrameView* frame) {
+// bits, so a damaged record is found before the rest of a large frame is hashed. Asks grants(body_size) before anything
+// is hashed, and calls hashed(body_size, bytes) behind each record.
+template <typename Grants, typename Hashed>
+bool ReadFrameIf(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, const Grants& grants,
+                 const Hashed& hashed, FrameView* frame) {
   DCHECK(p <= limit);
   // The fold starts with the body size, which ParseFrame reads first.
   uint64_t checksum = 0;
   uint32_t body_size = 0;
   bool started = false;
   const bool parsed = ParseFrame(p, limit, frame, &body_size, [&](const RecordView& record) {
+    if (!started && !grants(body_size)) return false;
     const uint64_t hash = record.Hash(secret);
+    hashed(body_size, record.size());
     if (!started) checksum = FrameSeed(secret, chunk_id, body_size);
     started = true;
     checksum = FrameFold(checksum, hash);
@@ -145,14 +163,44 @@ bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk
   return MIODB_MUTATED(kFrameUnchecked);
 }
 
+// Where the frame behind this one has to begin, going by its size; nullptr if that is not in front of limit.
+const char* EndOfFrame(const char* p, const char* limit) {
+  uint32_t body_size = 0;
+  if (limit - p < kBeforeTag) return nullptr;
+  const char* const body = GetVarint32Ptr(p + 8, limit, &body_size);
+  return body != nullptr && static_cast<uint64_t>(limit - body) >= body_size ? body + body_size : nullptr;
+}
+
+}  // namespace
+
+bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, FrameView* frame) {
+  return ReadFrameIf(
+      p, limit, secret, chunk_id, [](uint32_t) { return true; }, [](uint32_t, size_t) {}, frame);
+}
+
 // The frame at p is left out, for it was read and does not check. Sequences rise along a chunk, so a frame whose first
 // sequence is not above those before is none of this chunk's writing.
-const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after) {
+const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after,
+                           uint64_t* hashed) {
   FrameView frame;
   if (p >= limit || MIODB_MUTATED(kFrameLaterUnseen)) return nullptr;
   const TagSieve sieve(after);
-  return FindFrame(p + 1, limit, after, TagSieve::kWindow, &sieve,
-                   [&](const char* begin) { return ReadFrame(begin, limit, secret, chunk_id, &frame); });
+  const char* const expected = EndOfFrame(p, limit);
+  HashAllowance allowance;
+  uint64_t sum = 0;
+  const auto read = [&](const char* begin) {
+    const auto grants = [&](uint32_t body_size) {
+      return begin == expected || allowance.Grants(body_size, static_cast<uint64_t>(begin - p));
+    };
+    const auto count = [&](uint32_t body_size, size_t bytes) {
+      allowance.Waste(body_size, bytes);
+      sum += bytes;
+    };
+    return ReadFrameIf(begin, limit, secret, chunk_id, grants, count, &frame);
+  };
+  const char* const found = FindFrame(p + 1, limit, after, TagSieve::kWindow, &sieve, read);
+  if (hashed != nullptr) *hashed = sum;
+  return found;
 }
 
 // Right behind a frame another one is likely, so that place is looked at first, whatever its first bytes look like.
@@ -176,18 +224,13 @@ bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, u
   const bool at_unit = reinterpret_cast<uintptr_t>(begin) % kExtentUnit == 0;
   const Place place = begin == last_end_ || begin == expected_ ? kBehindFrame : at_unit ? kUnit : kAnywhere;
   uint32_t body_size = 0;
-  uint64_t* wasted = nullptr;
+  HashAllowance* const allowance = &allowances_[place];
   hashes_.clear();
   uint64_t hashed = 0;
   bool good = ParseFrame(begin, limit, frame, &body_size, [&](const RecordView& record) {
-    if (wasted == nullptr) {
-      const int size_class = (std::bit_width(body_size) - 1) / kBitsPerClass;
-      wasted = &wasted_[place][size_class];
-      const uint64_t largest = uint64_t{1} << (size_class + 1) * kBitsPerClass;
-      if (*wasted + body_size > kMostWastedPerByte * searched_ + kMostWastedAtOnce * largest) {
-        passed_over_++;
-        return false;
-      }
+    if (hashes_.empty() && !allowance->Grants(body_size, searched_)) {
+      passed_over_++;
+      return false;
     }
     hashes_.push_back(record.Hash(secret_));
     hashed += record.size();
@@ -207,7 +250,7 @@ bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, u
       if (good) break;
     }
   }
-  if (!good && wasted != nullptr) *wasted += hashed;
+  if (!good && hashed > 0) allowance->Waste(body_size, hashed);
   // Frames of one record are what values can imitate best, so at a unit one record that checks is not enough.
   const bool is_true = place == kBehindFrame || (place == kUnit && begin > expected_ && hashes_.size() > 1);
   if (!good && is_true) ExpectBehind(begin, limit);
@@ -218,10 +261,8 @@ bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, u
 // like frames, also where they are true, and use up the bytes that places anywhere may take; the frame behind it does
 // not depend on that.
 void FrameSearch::ExpectBehind(const char* damaged, const char* limit) {
-  uint32_t body_size = 0;
-  if (limit - damaged < kBeforeTag) return;
-  const char* const body = GetVarint32Ptr(damaged + 8, limit, &body_size);
-  if (body != nullptr && static_cast<uint64_t>(limit - body) >= body_size) expected_ = body + body_size;
+  const char* const end = EndOfFrame(damaged, limit);
+  if (end != nullptr) expected_ = end;
 }
 
 }  // namespace miodb

@@ -31,18 +31,47 @@ struct FrameView {
 // undamaged frame of that chunk with consecutive sequences.
 bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, FrameView* frame);
 
+// Bounds what a search hashes in vain. A place is hashed only if what can be seen without hashing is as in a frame,
+// which of random bytes next to none is. Values may be made to look like frames everywhere; so for each byte that is
+// searched so many are hashed in vain, and what would cost more is passed over. The allowance is one for each class of
+// sizes, so that large places never use up what small ones may take.
+class HashAllowance {
+ public:
+  // Whether a place with a body of this size may be hashed, where so many bytes before it were searched.
+  bool Grants(uint32_t body_size, uint64_t searched) const;
+
+  // So many bytes of it were hashed in vain.
+  void Waste(uint32_t body_size, uint64_t hashed) { wasted_[ClassOf(body_size)] += hashed; }
+
+  // The bound of all that is wasted: a number for each byte that is searched, and some frames of the largest size.
+  static constexpr uint64_t Most(uint64_t searched, uint64_t largest_frame) {
+    return kSizeClasses * kMostWastedPerByte * searched + 2 * kMostWastedAtOnce * (largest_frame << kBitsPerClass);
+  }
+
+ private:
+  static constexpr int kBitsPerClass = 4;
+  static constexpr int kSizeClasses = 8;  // of bodies up to kMaxFrameBody
+  static constexpr uint64_t kMostWastedPerByte = 4;
+  static constexpr uint64_t kMostWastedAtOnce = 4;  // of the largest frames of a class
+  static_assert(kMaxFrameBody < uint64_t{1} << kBitsPerClass * kSizeClasses);
+
+  static int ClassOf(uint32_t body_size);
+
+  uint64_t wasted_[kSizeClasses] = {};
+};
+
 // Looks in (p, limit) for another frame of this chunk whose first sequence is above after: the sign that what does not
-// check at p was damaged, and not the end of what was written. Returns its place, or nullptr.
-const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after);
+// check at p was damaged, and not the end of what was written. Returns its place, or nullptr. The place behind the frame
+// at p, as long as its size is whole, is looked at in any case, other places within a HashAllowance. hashed, if it is
+// not null, gets the bytes that were hashed.
+const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after,
+                           uint64_t* hashed = nullptr);
 
 // Looks for frames of any chunk in a pool of which nothing says what lies where. Every frame fits the id of some chunk,
 // so what counts is that the id which a checksum says is small enough to be one.
 //
-// Bounded work: a place is hashed only if what can be seen without hashing is as in a frame, which of random bytes next
-// to none is. Values may be made to look like frames everywhere; so for each byte that is searched so many are hashed
-// in vain, and what would cost more is passed over. This allowance is one for each class of sizes, so that large places
-// never use up what small ones may take, and one for each kind of place, so that values never use up what true frames
-// may take where these are expected.
+// Bounded work: there is a HashAllowance for each kind of place, so that values never use up what true frames may take
+// where these are expected.
 //
 // Threads: one.
 class FrameSearch {
@@ -60,27 +89,21 @@ class FrameSearch {
 
   // The bound of hashed_bytes(): a number for each byte that is searched, and some frames of the largest size.
   static constexpr uint64_t MostHashed(uint64_t searched_bytes, uint64_t largest_frame) {
-    return searched_bytes + kPlaces * (kSizeClasses * kMostWastedPerByte * searched_bytes +
-                                       2 * kMostWastedAtOnce * (largest_frame << kBitsPerClass));
+    return searched_bytes + kPlaces * HashAllowance::Most(searched_bytes, largest_frame);
   }
 
  private:
   enum Place { kAnywhere, kUnit, kBehindFrame, kPlaces };  // a chunk may begin at a unit
-  static constexpr int kBitsPerClass = 4;
-  static constexpr int kSizeClasses = 8;  // of bodies up to kMaxFrameBody
-  static constexpr uint64_t kMostWastedPerByte = 4;
-  static constexpr uint64_t kMostWastedAtOnce = 4;  // of the largest frames of a class
-  static_assert(kMaxFrameBody < uint64_t{1} << kBitsPerClass * kSizeClasses);
 
   bool Read(const char* begin, const char* limit, FrameView* frame, uint64_t* chunk_id);
   void ExpectBehind(const char* damaged, const char* limit);
 
   const uint64_t secret_;
   const uint64_t max_chunk_id_;
-  const char* last_end_ = nullptr;               // of the frame that was found last
-  const char* expected_ = nullptr;               // where the frame behind a damaged one has to begin
-  uint64_t searched_ = 0;                        // bytes before the place that is looked at
-  uint64_t wasted_[kPlaces][kSizeClasses] = {};  // hashed bytes of what was no frame
+  const char* last_end_ = nullptr;  // of the frame that was found last
+  const char* expected_ = nullptr;  // where the frame behind a damaged one has to begin
+  uint64_t searched_ = 0;           // bytes before the place that is looked at
+  HashAllowance allowances_[kPlaces];
   uint64_t hashed_bytes_ = 0;
   uint64_t passed_over_ = 0;
   std::vector<uint64_t> hashes_;  // of the records of the place that is looked at

@@ -195,6 +195,22 @@ TEST(FrameSearchTest, BytesThatLookLikeFramesEverywhereCostABoundedAmount) {
   }
 }
 
+// The same of an open, which looks behind the last frame; and the frame behind a damaged one is seen all the same.
+TEST(FrameSearchTest, ALaterFrameIsLookedForAtABoundedCost) {
+  for (const size_t size : {size_t{1} << 14, size_t{1} << 17, size_t{1} << 20}) {
+    const std::string bytes = LooksLikeFrames(size);
+    const char* const begin = bytes.data();
+    uint64_t hashed = 0;
+    EXPECT_EQ(nullptr, FindLaterFrame(begin, begin + size, kTestSecret, 9, 0, &hashed));
+    EXPECT_GT(hashed, size) << "they do not look like frames";
+    EXPECT_LE(hashed, HashAllowance::Most(size, size));
+  }
+  std::string damaged = Frame(9, 1, {LooksLikeFrames(1 << 20)});
+  damaged[8 + 40] ^= 1;
+  const std::string both = damaged + Frame(9, 100, {std::string(1000000, 'x')});
+  EXPECT_EQ(both.data() + damaged.size(), FindLaterFrame(both.data(), both.data() + both.size(), kTestSecret, 9, 0));
+}
+
 // Large bytes of the one do not use up what the other may take, and chunks begin where they are expected.
 TEST(FrameSearchTest, AChunkBehindBytesThatLookLikeFramesIsFound) {
   Random random(7);
