@@ -61,9 +61,9 @@ class HashAllowance {
 };
 
 // Looks in (p, limit) for another frame of this chunk whose first sequence is above after: the sign that what does not
-// check at p was damaged, and not the end of what was written. Returns its place, or nullptr. The place behind the frame
-// at p, as long as its size is whole, is looked at in any case, other places within a HashAllowance. hashed, if it is
-// not null, gets the bytes that were hashed.
+// check at p was damaged, and not the end of what was written. Returns its place, or nullptr. The place behind the
+// frame at p, as long as its size is whole, is looked at in any case, other places within a HashAllowance. hashed, if
+// it is not null, gets the bytes that were hashed.
 const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after,
                            uint64_t* hashed = nullptr);
 

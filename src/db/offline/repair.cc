@@ -125,6 +125,7 @@ void Repairer::Report(const Problem& problem) {
   const std::string line = problem.ToString();
   Log(info_log_, "%s", line.c_str());
   lost_ += line + "\n";
+  lost_lines_++;
 }
 
 // A directory that is not there has none.
@@ -297,7 +298,7 @@ Status Repairer::WriteLost(const Salvage::Counts& counts) {
   snprintf(summary, sizeof(summary),
            "kept %" PRIu64 " keys, from %" PRIu64 " table entries in %" PRIu64 " tables and %" PRIu64
            " writes in the log; %" PRIu64 " entries lost, %" PRIu64 " lines above\n",
-           counts.keys, counts.entries, counts.tables, counts.writes, counts.entries_lost, counts.problems);
+           counts.keys, counts.entries, counts.tables, counts.writes, counts.entries_lost, lost_lines_);
   Log(info_log_, "%s", summary);
   return ReplaceFile(env_, LostPath(name_), lost_ + summary);
 }

@@ -138,6 +138,7 @@ class Repairer {
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
   std::string lost_;                          // content of LOST
+  uint64_t lost_lines_ = 0;                   // of it
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::vector<std::string> lost_regions_;     // that the options name and the damaged pool does not lead to
   std::string wal_folder_;                    // empty: there are no log files

@@ -65,7 +65,7 @@ class Salvage::TableWalk {
         valid_ = true;
         return;
       }
-      Lose(1, "entry " + std::to_string(position_ - 1) + " lost: " + problem);
+      LoseEntry(problem);
     }
   }
 
@@ -74,6 +74,7 @@ class Salvage::TableWalk {
   // report says that the most that a leaf can have are lost.
   bool NextLeaf() {
     DCHECK_EQ(position_, in_leaf_);
+    TellEntries();
     while (leaf_ < table_->leaf_slots()) {
       const std::string problem = table_->LeafProblem(leaf_);
       if (problem.empty()) {
@@ -94,9 +95,25 @@ class Salvage::TableWalk {
   // The key before tells people which keys to look for in a backup: damaged entries have none that could be trusted.
   void Lose(uint64_t entries, const std::string& reason) {
     lost_ += entries;
-    if (report_ == nullptr) return;
+    if (report_ != nullptr) report_({Place(), reason});
+  }
+
+  std::string Place() const {
     const std::string after = valid_ ? "after key " + PrintableKey(record_.key) : "before all other keys of the table";
-    report_({table_->Name() + ", leaf " + std::to_string(leaf_ - 1) + ", " + after, reason});
+    return table_->Name() + ", leaf " + std::to_string(leaf_ - 1) + ", " + after;
+  }
+
+  // Entries of a leaf are told together: where the records are gone with their region, all entries are lost.
+  void LoseEntry(const std::string& problem) {
+    lost_++;
+    if (of_leaf_++ > 0 || report_ == nullptr) return;
+    first_of_leaf_ = {Place(), "entry " + std::to_string(position_ - 1) + " lost: " + problem};
+  }
+
+  void TellEntries() {
+    if (of_leaf_ > 1) first_of_leaf_.reason += "; and " + std::to_string(of_leaf_ - 1) + " more of the leaf";
+    if (of_leaf_ > 0 && report_ != nullptr) report_(first_of_leaf_);
+    of_leaf_ = 0;
   }
 
   const TableImage* const table_;
@@ -109,6 +126,8 @@ class Salvage::TableWalk {
   RecordView record_;
   uint64_t entries_ = 0;
   uint64_t lost_ = 0;
+  uint64_t of_leaf_ = 0;   // entries lost of this leaf
+  Problem first_of_leaf_;  // of them
 };
 
 Salvage::Salvage(const PoolImage* image, const KeyOrder& order, std::atomic<bool>* has_families, ReportProblem report)
@@ -120,11 +139,7 @@ Salvage::Salvage(const PoolImage* image, const KeyOrder& order, std::atomic<bool
   CHECK(report_ != nullptr && has_families_ != nullptr);
 }
 
-// Problems are counted as well, so that a repair can say how many there were without keeping them.
-void Salvage::Report(std::string place, std::string reason) {
-  counts_.problems++;
-  report_({std::move(place), std::move(reason)});
-}
+void Salvage::Report(std::string place, std::string reason) { report_({std::move(place), std::move(reason)}); }
 
 // A manifest is believed as a whole or not at all: a state with some edits missing would name tables that were dropped
 // and miss others, while a search finds what there is.

@@ -1,32 +1,47 @@
 // The column families of a damaged pool.
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "src/inspect/salvage/salvage.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
 
+namespace {
+
+// Of two families with one name the younger has it: the other was dropped before, by an edit that cannot be read.
+void Believe(const FamilyEntry& family, std::map<uint64_t, FamilyEntry>* families) {
+  FamilyEntry& known = (*families)[family.id];
+  known = family;
+  for (auto& [id, other] : *families) {
+    if (known.dropped() || id == family.id || other.name != known.name) continue;
+    FamilyEntry& older = id < family.id ? other : known;
+    older.name.clear();
+  }
+}
+
+}  // namespace
+
 // Without a whole manifest, what any edit says of a family is believed, the oldest area's first: a name is worth
 // keeping even if it may be of a family that was dropped since.
 void Salvage::FindFamilies() {
   CHECK(families_.families.empty());
   ManifestState found;
-  const auto add = [&](const ManifestImage& area) {
-    for (const ManifestImage::Record& record : area.records) {
-      if (!record.decoded) continue;
-      VersionEdit edit;
-      edit.next_family = std::max(found.next_family, record.edit.next_family);
-      edit.families = record.edit.families;
-      found.Apply(edit).IgnoreError();  // of two that have one name the older
-    }
-  };
   if (manifest_ == nullptr) {
     std::vector<const ManifestImage*> oldest_first;
     for (const ManifestImage& area : areas_) oldest_first.push_back(&area);
     std::sort(oldest_first.begin(), oldest_first.end(),
               [](const ManifestImage* a, const ManifestImage* b) { return a->epoch < b->epoch; });
-    for (const ManifestImage* area : oldest_first) add(*area);
+    for (const ManifestImage* area : oldest_first) {
+      for (const ManifestImage::Record& record : area->records) {
+        if (!record.decoded) continue;
+        found.next_family = std::max(found.next_family, record.edit.next_family);
+        for (const FamilyEntry& family : record.edit.families) Believe(family, &found.families);
+        for (const uint64_t id : record.edit.removed_families) Believe({id, ""}, &found.families);
+      }
+    }
   } else {
     found.next_family = manifest_->state.next_family;
     found.families = manifest_->state.families;

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "miodb/env.h"
 #include "miodb/merge_operator.h"
 #include "miodb/trace.h"
+#include "src/inspect/image/manifest_image.h"
 #include "src/util/bytes/family_key.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
@@ -681,6 +683,39 @@ TEST_F(FamiliesTest, ATraceHasTheFamilyOfEveryCall) {
   }
   EXPECT_OK(reader->status());
   EXPECT_EQ("0.1k=v 0.0d=v 1.1l= 2.1m= 3.1n=o 4:1k[,] 4:1k[,] 1x 0y 5:1c[b,] 64:1c[,] 65:1[b,] 64:1[,] ", text);
+}
+
+// Of the manifest all can be read but the edit that dropped a family, whose name a later one has.
+TEST_F(FamiliesTest, ANameGoesToTheYoungerFamilyWhereADropCannotBeRead) {
+  Open();
+  PutIn(Create("a"), "k", "old");
+  ASSERT_OK(db_->DropColumnFamily(Find("a")));
+  PutIn(Create("a"), "k", "new");
+  PutIn(Create("b"), "k", "other");
+  ASSERT_OK(db_->Flush());
+  Close();
+  uint64_t drop = 0;
+  {
+    std::unique_ptr<PoolImage> image;
+    ASSERT_OK(PoolImage::Open(path_ + "/pool", &image));
+    for (const ManifestImage& area : FindManifestAreas(*image, image->Header())) {
+      for (const ManifestImage::Record& record : area.records) {
+        for (const FamilyEntry& family : record.edit.families) {
+          if (family.dropped()) drop = record.offset + record.bytes / 2;
+        }
+      }
+    }
+  }
+  ASSERT_GT(drop, 0u) << "the manifest has no such edit";
+  std::string bytes;
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/pool", &bytes));
+  bytes[drop] = static_cast<char>(bytes[drop] ^ 1);
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes, path_ + "/pool"));
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ("new", GetFrom(Find("a"), "k"));
+  EXPECT_EQ("other", GetFrom(Find("b"), "k"));
+  EXPECT_EQ((std::vector<std::string>{"default", "a", "b"}), Names());
 }
 
 TEST_F(FamiliesTest, ARepairKeepsFamiliesAndTheirNames) {

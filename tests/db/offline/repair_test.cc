@@ -327,6 +327,27 @@ TEST_F(RepairTest, ADamagedLeafLosesItsKeysAndNoOthers) {
   FAIL() << "no table with three leaves";
 }
 
+// However many entries are lost, there is a line for each leaf at most, and the last line tells their number.
+TEST_F(RepairTest, RecordsThatAreGoneTakeALineForEachLeaf) {
+  constexpr uint64_t kCount = 5000;
+  const std::string value = "a value that the index has not";
+  Open();
+  for (uint64_t i = 0; i < kCount; i++) Put(FilledKey(i), value);
+  ASSERT_OK(db_->Flush());
+  Close();
+  std::string bytes;
+  ASSERT_OK(ReadFileToString(Env::Default(), pool(), &bytes));
+  for (size_t at = 0; (at = bytes.find(value, at)) != std::string::npos;) bytes[at++] = 'A';
+  WritePool(bytes);
+  ASSERT_OK(RepairDB(path_, options_));
+  const std::string lost = Lost();
+  const auto lines = static_cast<uint64_t>(std::count(lost.begin(), lost.end(), '\n'));
+  EXPECT_LE(lines, kCount / kNodeFanout + 10) << lost.substr(0, 1000);
+  EXPECT_NE(std::string::npos,
+            lost.find("; " + std::to_string(kCount) + " entries lost, " + std::to_string(lines - 1) + " lines above\n"))
+      << lost.substr(lost.size() - 300);
+}
+
 TEST_F(RepairTest, ADamagedFrameLosesItsWritesAndNoOthers) {
   Open();
   for (uint64_t i = 0; i < 50; i++) Write(FilledKey(i), FilledValue(i, 40, 1));

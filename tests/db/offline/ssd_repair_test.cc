@@ -68,6 +68,7 @@ TEST_F(SsdRepairTest, AMissingFileCostsItsKeysAlone) {
   EXPECT_STATUS(Corruption, TryOpen());
   ASSERT_OK(RepairDB(path_, options_));
   EXPECT_NE(Lost().find(file), std::string::npos) << Lost();
+  EXPECT_NE(Lost().find(", 1 lines above\n"), std::string::npos) << Lost();
   Open();
   const uint64_t lost = CountLost();
   EXPECT_LT(lost, kCount / 4);
