@@ -37,8 +37,9 @@
 // and Next are NotFound; the message names the oldest write that there is.
 //
 // With the persist mode file a write without sync is in the stream before it is durable. Loss of power may take it from
-// the source and leave it in the copy: write with sync, or make the copy anew when GetUpdatesSince says
-// InvalidArgument.
+// the source and leave it in the copy: write with sync, or make the copy anew after a loss of power. GetUpdatesSince is
+// InvalidArgument as long as the copy has more than the source. Once the source has written as many others, nothing
+// tells that the two differ. The same holds for a source whose files were put back from a copy of files.
 //
 // An iterator holds nothing of the pool between two calls: it reads some updates ahead, and a follower that stands
 // still is told NotFound when it comes too late.

@@ -69,7 +69,8 @@ class Follower {
     return copy_->FollowSource(identity);
   }
 
-  // Everything that the source has now. did: called after each batch, with the bytes of it; false: that is enough.
+  // Everything that the source has at the begin of the call, however fast others write to it. did: called after each
+  // batch, with the bytes of it; false: that is enough.
   template <typename Did>
   Status CatchUp(const Did& did) {
     Status s = source_->Refresh();
@@ -78,7 +79,8 @@ class Follower {
     } else if (s.ok() && !updates_->Valid()) {
       updates_->Next();
     }
-    for (; s.ok() && updates_->Valid(); updates_->Next()) {
+    const uint64_t last = source_->GetLatestSequenceNumber();
+    for (; s.ok() && updates_->Valid() && updates_->sequence() <= last; updates_->Next()) {
       const uint64_t bytes = updates_->batch()->ApproximateSize();
       s = Apply();
       if (s.ok() && !did(bytes)) return s;
