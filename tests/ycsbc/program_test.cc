@@ -37,9 +37,13 @@ class ProgramTest : public test::ProgramTestBase {
 
   int Call(const std::string& words) { return Run(kProgram + " " + words); }
 
-  // The engines in "ycsbc: miodb 1.0, leveldb 1.23, basic".
+  // The engines in "ycsbc: miodb 1.0, leveldb 1.23, basic". ThreadSanitizer does not see the locks of libraries that
+  // are not compiled with it, and takes what two threads do in turns for a race.
   std::vector<std::string> Engines() {
     EXPECT_EQ(Call("--version"), 0);
+#ifdef __SANITIZE_THREAD__
+    return {"miodb", "basic"};
+#endif
     std::vector<std::string> engines;
     for (const char* engine : {"miodb", "leveldb", "rocksdb", "lmdb", "wiredtiger", "basic"}) {
       if (out_.find(std::string(" ") + engine) != std::string::npos) engines.push_back(engine);
