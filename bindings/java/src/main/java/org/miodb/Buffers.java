@@ -15,15 +15,17 @@ final class Buffers {
     return bytes;
   }
 
-  /**
-   * Checks that so many bytes from a position on are the buffer's, which another thread may have moved in meanwhile, and that its
-   * memory is there. For direct buffers, whose memory the native library uses.
-   */
-  static void check(ByteBuffer buffer, int position, int size) {
-    Objects.checkFromIndexSize(position, size, buffer.capacity());
-    if (size > 0) {
-      buffer.get(position);  // throws where the arena of the memory is closed
+  /** What remains of a direct buffer, read once: another thread may move in the buffer meanwhile. */
+  record Window(int position, int size) {}
+
+  /** The window of a direct buffer, whose memory the native library uses. Throws where that memory is not the buffer's. */
+  static Window window(ByteBuffer buffer) {
+    Window window = new Window(buffer.position(), buffer.remaining());
+    Objects.checkFromIndexSize(window.position(), window.size(), buffer.capacity());
+    if (window.size() > 0) {
+      buffer.get(window.position());  // throws where the arena of the memory is closed
     }
+    return window;
   }
 
   /** Whether the engine can write into the buffer. Throws if nobody may. */

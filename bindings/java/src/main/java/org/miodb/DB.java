@@ -153,14 +153,10 @@ public final class DB implements AutoCloseable {
       byte[] found = get(Buffers.bytes(key), options);
       return found == null ? NOT_FOUND : Buffers.store(found, value);
     }
-    int keyPosition = key.position();
-    int keySize = key.remaining();
-    int position = value.position();
-    int room = value.remaining();
-    Buffers.check(key, keyPosition, keySize);
-    Buffers.check(value, position, room);
-    int size = read(options,
-        reads -> Native.getDirect(store.db(), reads, key, keyPosition, keySize, value, position, room));
+    Buffers.Window k = Buffers.window(key);
+    Buffers.Window v = Buffers.window(value);
+    int size = read(options, reads -> Native.getDirect(store.db(), reads, key, k.position(), k.size(), value,
+        v.position(), v.size()));
     return size == NOT_FOUND ? size : Buffers.limit(value, size);
   }
 
@@ -218,15 +214,11 @@ public final class DB implements AutoCloseable {
       put(Buffers.bytes(key), Buffers.bytes(value), options);
       return;
     }
-    int keyPosition = key.position();
-    int keySize = key.remaining();
-    int position = value.position();
-    int size = value.remaining();
-    Buffers.check(key, keyPosition, keySize);
-    Buffers.check(value, position, size);
+    Buffers.Window k = Buffers.window(key);
+    Buffers.Window v = Buffers.window(value);
     int cell = store.enter();
     try {
-      Native.putDirect(store.db(), store.writes(options), key, keyPosition, keySize, value, position, size);
+      Native.putDirect(store.db(), store.writes(options), key, k.position(), k.size(), value, v.position(), v.size());
     } finally {
       store.leave(cell);
     }

@@ -141,10 +141,8 @@ public final class DBIterator implements AutoCloseable {
     int cell = handle.begin();
     try {
       requireEntry();
-      int position = buffer.position();
-      int room = buffer.remaining();
-      Buffers.check(buffer, position, room);
-      int size = Native.keyDirect(handle.iterator(), buffer, position, room);
+      Buffers.Window window = Buffers.window(buffer);
+      int size = Native.keyDirect(handle.iterator(), buffer, window.position(), window.size());
       return Buffers.limit(buffer, size);
     } finally {
       handle.end(cell);
@@ -163,10 +161,8 @@ public final class DBIterator implements AutoCloseable {
     int cell = handle.begin();
     try {
       requireEntry();
-      int position = buffer.position();
-      int room = buffer.remaining();
-      Buffers.check(buffer, position, room);
-      int size = Native.valueDirect(handle.iterator(), buffer, position, room);
+      Buffers.Window window = Buffers.window(buffer);
+      int size = Native.valueDirect(handle.iterator(), buffer, window.position(), window.size());
       return Buffers.limit(buffer, size);
     } finally {
       handle.end(cell);

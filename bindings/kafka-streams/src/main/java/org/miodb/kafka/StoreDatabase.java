@@ -235,6 +235,8 @@ final class StoreDatabase implements AutoCloseable {
     if (batch.count() > 0 || unsynced) {
       write(batch, WriteOptions.SYNC);
       unsynced = false;
+    }
+    if (batch.count() > 0) {
       committed = position.copy();
       sealedOffsets = null;
       layers = new Layers(new WriteBuffer(), new WriteBuffer());
