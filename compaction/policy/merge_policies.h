@@ -30,14 +30,14 @@ class ScoredPolicy final : public MergePolicy {
 };
 
 // Levels of runs, of which each is merged into one run of the next when it has Trigger() of them: fewest writes, and
-// most runs that a get asks. Of several the upper level comes first. Runs go into the repository as by the default.
+// most runs that a get asks. The upper levels come first. Runs go into the repository as by the default.
 class TieredPolicy final : public MergePolicy {
  public:
   const char* Name() const override { return "tiered"; }
   void Propose(MergePlan* plan) const override;
 };
 
-// One run in each level but the first, which has at most Trigger() times the payload of that of the level before:
+// Each level but the first has one run, of at most Trigger() times the payload of that of the level before:
 // fewest runs that a get asks, and most writes. Runs go into the repository as by the default.
 class LevelledPolicy final : public MergePolicy {
  public:

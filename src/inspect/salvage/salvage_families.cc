@@ -11,7 +11,7 @@ namespace miodb {
 
 namespace {
 
-// Of two families with one name the younger has it: the other was dropped before, by an edit that cannot be read.
+// The younger of two families with one name has it: the other was dropped before, by an edit that cannot be read.
 void Believe(const FamilyEntry& family, std::map<uint64_t, FamilyEntry>* families) {
   FamilyEntry& known = (*families)[family.id];
   known = family;

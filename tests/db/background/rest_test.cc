@@ -326,8 +326,8 @@ class World {
     Check(s);
   }
 
-  // Of the pool and of the SSD tier, with those that memtables become: in front of a tier partitions are as small as
-  // the pool's budget wants, so that a memtable becomes several.
+  // Tables of the pool and of the SSD tier, with those that memtables become: in front of a tier partitions are as
+  // small as the pool's budget wants, so that a memtable becomes several.
   uint64_t Tables() {
     uint64_t tables = 1 + static_cast<uint64_t>(options_.max_immutable_memtables);
     if (!options_.ssd_path.empty()) tables *= 1 + options_.write_buffer_size / 4096;

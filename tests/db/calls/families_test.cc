@@ -685,7 +685,7 @@ TEST_F(FamiliesTest, ATraceHasTheFamilyOfEveryCall) {
   EXPECT_EQ("0.1k=v 0.0d=v 1.1l= 2.1m= 3.1n=o 4:1k[,] 4:1k[,] 1x 0y 5:1c[b,] 64:1c[,] 65:1[b,] 64:1[,] ", text);
 }
 
-// Of the manifest all can be read but the edit that dropped a family, whose name a later one has.
+// The manifest can be read but for the edit that dropped a family, whose name a later family has.
 TEST_F(FamiliesTest, ANameGoesToTheYoungerFamilyWhereADropCannotBeRead) {
   Open();
   PutIn(Create("a"), "k", "old");
