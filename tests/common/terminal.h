@@ -61,11 +61,7 @@ class Terminal {
         seen_ = at + what.size();
         return true;
       }
-      if (!ReadSome(100) && HasEnded()) {
-        while (ReadSome(0)) {
-        }
-        return text_.find(what, seen_) != std::string::npos;
-      }
+      if (!ReadSome(100) && HasEnded()) return text_.find(what, seen_) != std::string::npos;
     }
     return false;
   }
@@ -102,9 +98,13 @@ class Terminal {
     return true;
   }
 
+  // The program may have written between the last read and its end, so the rest is read behind the end.
   bool HasEnded() {
-    if (process_ > 0 && waitpid(process_, &status_, WNOHANG) == process_) process_ = -1;
-    return process_ < 0;
+    if (process_ > 0 && waitpid(process_, &status_, WNOHANG) != process_) return false;
+    process_ = -1;
+    while (ReadSome(0)) {
+    }
+    return true;
   }
 
   int master_ = -1;
