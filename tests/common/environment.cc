@@ -6,12 +6,20 @@
 #include <cstdlib>
 #include <cstring>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MIODB_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MIODB_SANITIZED 1
+#if defined(__has_feature)
+#define MIODB_HAS_FEATURE(x) __has_feature(x)
+#else
+#define MIODB_HAS_FEATURE(x) 0
 #endif
+#if defined(__SANITIZE_ADDRESS__) || MIODB_HAS_FEATURE(address_sanitizer)
+#define MIODB_ADDRESS_SANITIZER 1
+#else
+#define MIODB_ADDRESS_SANITIZER 0
+#endif
+#if defined(__SANITIZE_THREAD__) || MIODB_HAS_FEATURE(thread_sanitizer)
+#define MIODB_THREAD_SANITIZER 1
+#else
+#define MIODB_THREAD_SANITIZER 0
 #endif
 
 namespace miodb::test {
@@ -45,13 +53,9 @@ uint64_t ByScale(uint64_t quick, uint64_t ci, uint64_t heavy) {
   return quick;
 }
 
-bool RunsUnderSanitizer() {
-#ifdef MIODB_SANITIZED
-  return true;
-#else
-  return false;
-#endif
-}
+bool RunsUnderSanitizer() { return MIODB_ADDRESS_SANITIZER || MIODB_THREAD_SANITIZER; }
+
+bool RunsUnderThreadSanitizer() { return MIODB_THREAD_SANITIZER; }
 
 std::vector<uint64_t> Seeds(uint64_t count, uint64_t first) {
   const char* const value = std::getenv("MIODB_TEST_SEED");

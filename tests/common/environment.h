@@ -23,6 +23,9 @@ uint64_t ByScale(uint64_t quick, uint64_t ci, uint64_t heavy);
 // Whether a sanitizer makes this program many times slower than a release build.
 bool RunsUnderSanitizer();
 
+// Whether that is ThreadSanitizer, which looks up every byte of a comparison.
+bool RunsUnderThreadSanitizer();
+
 // `count` seeds from `first` on; or those that the environment asks for.
 std::vector<uint64_t> Seeds(uint64_t count, uint64_t first = 1);
 

@@ -137,7 +137,7 @@ TEST_F(ScatteredPoolTest, OfThreeTimesTheDataTakesOverwritesForever) {
   options_.write_buffer_size = options_.pool_size / 77;
   Open();
   Random random(1);
-  for (uint64_t n = 0; n < ByScale(20, 40, 400) * kPairs; n++) {
+  for (uint64_t n = 0; n < ByScale(RunsUnderSanitizer() ? 5 : 20, 40, 400) * kPairs; n++) {
     const Status s = db_->Put(WriteOptions(), FilledKey(random.Uniform(kPairs)), std::string(1000, 'v'));
     ASSERT_TRUE(s.ok()) << "write " << n << ": " << s.ToString();
   }
@@ -146,23 +146,24 @@ TEST_F(ScatteredPoolTest, OfThreeTimesTheDataTakesOverwritesForever) {
 // Writers take space while a collection copies. What its copies need is left to them, or they stop half-way, free
 // nothing, and leave too little for the next. That is the more, the smaller the chunks are that free space falls into.
 TEST_F(ScatteredPoolTest, OfOneAndAHalfTimesTheDataTakesOverwritesForever) {
-  constexpr uint64_t kPairs = 200000, kPairBytes = 1016;
+  constexpr uint64_t kPairBytes = 1016;
+  const uint64_t shrunk = RunsUnderSanitizer() ? 10 : 1, pairs = 200000 / shrunk;
   const std::string value(1000, 'v');
   for (const size_t memtable_bytes : {Options().write_buffer_size, size_t{4 * kMiB}, size_t{1 * kMiB}}) {
-    SCOPED_TRACE(std::to_string(memtable_bytes) + " bytes of memtable");
+    SCOPED_TRACE(std::to_string(memtable_bytes / shrunk) + " bytes of memtable");
     options_ = Options();
     options_.create_if_missing = true;
-    options_.pool_size = kPairs * kPairBytes * 3 / 2 / 4096 * 4096;
-    options_.write_buffer_size = memtable_bytes;
+    options_.pool_size = pairs * kPairBytes * 3 / 2 / 4096 * 4096;
+    options_.write_buffer_size = memtable_bytes / shrunk;
     Open();
     Random random(1);
     const auto put = [&](uint64_t n) {
       const Status s = db_->Put(WriteOptions(), ScatteredKey(n), value);
       ASSERT_TRUE(s.ok()) << "write " << n << ": " << s.ToString();
     };
-    for (uint64_t n = 0; n < kPairs && !HasFatalFailure(); n++) put(n);
+    for (uint64_t n = 0; n < pairs && !HasFatalFailure(); n++) put(n);
     ASSERT_OK(db_->WaitForIdle());
-    for (uint64_t n = 0; n < ByScale(3, 6, 100) * kPairs && !HasFatalFailure(); n++) put(random.Uniform(kPairs));
+    for (uint64_t n = 0; n < ByScale(3, 6, 100) * pairs && !HasFatalFailure(); n++) put(random.Uniform(pairs));
     Close();
     ASSERT_OK(DestroyDB(path_, options_));
   }
