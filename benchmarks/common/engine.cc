@@ -3,7 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <sstream>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "benchmarks/common/engine_config.h"
@@ -12,12 +12,34 @@ namespace miodb::bench {
 
 namespace {
 
-using Factory = std::unique_ptr<Engine> (*)(const EngineConfig& config, std::string* error);
-
-constexpr std::pair<const char*, Factory> kEngines[] = {
-    {"miodb", NewMioDbEngine}, {"leveldb", NewLevelDbEngine},       {"rocksdb", NewRocksDbEngine},
-    {"lmdb", NewLmdbEngine},   {"wiredtiger", NewWiredTigerEngine},
+struct Known {
+  const char* name;
+  std::unique_ptr<Engine> (*make)(const EngineConfig& config, std::string* error);
+  bool has_families;
+  bool runs_without_log;
+  const char* compressions;  // nullptr: the engine judges the word by itself
 };
+
+constexpr Known kEngines[] = {
+    {"miodb", NewMioDbEngine, true, true, nullptr},
+    {"leveldb", NewLevelDbEngine, false, false, "none, snappy"},
+    {"rocksdb", NewRocksDbEngine, true, true, nullptr},
+    {"lmdb", NewLmdbEngine, false, true, "none"},
+    {"wiredtiger", NewWiredTigerEngine, false, false, "none"},
+};
+
+// Names the setting of the configuration that an engine lacks; empty: none is lacking.
+std::string Lack(const Known& engine, const EngineConfig& config) {
+  const std::string name = engine.name, compression = config.Compression();
+  if (config.num_column_families > 1 && !engine.has_families) {
+    return name + " has no column families (--num_column_families)";
+  }
+  if (config.disable_wal && !engine.runs_without_log) return name + " cannot run without its log (--disable_wal)";
+  if (engine.compressions != nullptr && std::string(engine.compressions).find(compression) == std::string::npos) {
+    return name + " has no compression type '" + compression + "'; it has " + engine.compressions;
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -46,8 +68,10 @@ Outcome Engine::StartTrace(const std::string&, const TraceSettings&) {
 }
 
 std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error) {
-  for (const auto& [name, factory] : kEngines) {
-    if (config.engine == name) return factory(config, error);
+  for (const Known& known : kEngines) {
+    if (config.engine != known.name) continue;
+    *error = Lack(known, config);
+    return error->empty() ? known.make(config, error) : nullptr;
   }
   *error = "there is no engine '" + config.engine + "'";
   return nullptr;
@@ -57,9 +81,9 @@ std::string EngineVersions() {
   const EngineConfig plain;
   std::string text;
   std::string ignored;
-  for (const auto& [name, factory] : kEngines) {
-    const std::unique_ptr<Engine> engine = factory(plain, &ignored);
-    if (engine != nullptr) text += (text.empty() ? "" : ", ") + std::string(name) + " " + engine->Version();
+  for (const Known& known : kEngines) {
+    const std::unique_ptr<Engine> engine = known.make(plain, &ignored);
+    if (engine != nullptr) text += (text.empty() ? "" : ", ") + std::string(known.name) + " " + engine->Version();
   }
   return text;
 }

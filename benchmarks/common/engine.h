@@ -161,12 +161,20 @@ std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error
 // "miodb 1.0, leveldb 1.23": every engine whose library is there, with its version.
 std::string EngineVersions();
 
-// Each file in engines/ has such a function; only NewEngine calls them.
+// Each file in engines/ has such a function, which NewEngine alone calls.
 std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewLmdbEngine(const EngineConfig& config, std::string* error);
 std::unique_ptr<Engine> NewWiredTigerEngine(const EngineConfig& config, std::string* error);
+
+// Makes such an engine of a class that loads a library.
+template <class Loaded>
+std::unique_ptr<Engine> NewLoadedEngine(const EngineConfig& config, std::string* error) {
+  auto engine = std::make_unique<Loaded>(config);
+  *error = engine->Load().message;
+  return error->empty() ? std::move(engine) : nullptr;
+}
 
 // The text of `levelstats`, made from the table of compaction work that "leveldb.stats" begins with.
 std::string LevelStatsFromTable(const std::string& stats, int levels);

@@ -21,7 +21,7 @@ std::string PeersFolder() { return std::filesystem::path(ResolvedPath("/proc/sel
 
 }  // namespace
 
-Outcome Library::Load(const std::string& file, std::span<const std::string> names) {
+Outcome Library::Load(const std::string& file, std::span<const std::string> names, const std::string& package) {
   std::vector<std::string> candidates;
   if (!file.empty()) {
     candidates = {file};
@@ -39,10 +39,18 @@ Outcome Library::Load(const std::string& file, std::span<const std::string> name
     if (handle_ != nullptr) break;
     if (reason.empty()) reason = dlerror();
   }
-  if (handle_ == nullptr) return Outcome{Code::kNotFound, (file.empty() ? "" : file + ": ") + reason};
+  if (handle_ == nullptr) {
+    return Outcome{Code::kNotFound, (file.empty() ? "" : file + ": ") + reason + "; install the library (Debian: " +
+                                        package + "), or say where it is with --library=PATH"};
+  }
   const link_map* map = nullptr;
   if (dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) path_ = ResolvedPath(map->l_name);
   return {};
+}
+
+Outcome Library::Complete() const {
+  if (missing_.empty()) return {};
+  return Outcome::Error(path_ + " has no function " + missing_ + "; another version of it is wanted");
 }
 
 void* Library::Address(const std::string& name) const { return dlsym(handle_, name.c_str()); }

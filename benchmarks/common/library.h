@@ -20,8 +20,8 @@ namespace miodb::bench {
 class Library {
  public:
   // Loads the file, or, if that is empty, the first of these names that is there. kNotFound: there is none; the message
-  // has the loader's reason.
-  Outcome Load(const std::string& file, std::span<const std::string> names);
+  // has the loader's reason, and the package of Debian that has the library.
+  Outcome Load(const std::string& file, std::span<const std::string> names, const std::string& package);
 
   // Stores where a function is, or nullptr.
   template <typename Function>
@@ -36,8 +36,8 @@ class Library {
     if (!Find(name, function) && missing_.empty()) missing_ = name;
   }
 
-  // The first function that was needed and is not there, or nothing.
-  const std::string& missing() const { return missing_; }
+  // An error names the first missing function of Need.
+  Outcome Complete() const;
 
   // The file that was loaded, all links followed.
   const std::string& path() const { return path_; }

@@ -28,7 +28,7 @@ Outcome CApi::Load(Kind kind, const std::string& file, CApi* api) {
   const std::vector<std::string> names =
       is_leveldb ? std::vector<std::string>{"libleveldb.so.1d", "libleveldb.so.1", "libleveldb.so"} : RocksDbNames();
   Library* const library = &api->library;
-  const Outcome loaded = library->Load(file, names);
+  const Outcome loaded = library->Load(file, names, is_leveldb ? "libleveldb1d" : "librocksdb7.8");
   if (!loaded.ok()) return loaded;
   const std::string prefix = is_leveldb ? "leveldb_" : "rocksdb_";
 #define MIODB_C_API_NEED(result, name, arguments) library->Need(prefix + #name, &api->name##_);
@@ -41,13 +41,7 @@ Outcome CApi::Load(Kind kind, const std::string& file, CApi* api) {
     MIODB_C_API_OF_ROCKSDB(MIODB_C_API_NEED)
     MIODB_C_API_OF_NEW_ROCKSDB(MIODB_C_API_FIND)
   }
-  if (library->missing().empty()) return {};
-  return Outcome::Error("has no function " + library->missing());
-}
-
-std::string CApi::Problem(const Outcome& loaded) const {
-  if (loaded.code == Code::kNotFound) return loaded.message + "; install it, or say where it is with --library=PATH";
-  return loaded.ok() ? "" : library.path() + " " + loaded.message + "; another version of it is wanted";
+  return library->Complete();
 }
 
 Outcome CApi::Take(char* error) const {

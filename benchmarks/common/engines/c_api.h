@@ -149,8 +149,6 @@ struct CApi {
 
   // Loads the library in this file, or the one that is installed. kNotFound: there is none; kError: it is not one.
   static Outcome Load(Kind kind, const std::string& file, CApi* api);
-  // The message for the user about a Load that did not end well; else empty.
-  std::string Problem(const Outcome& loaded) const;
 
   // Takes the text of an error, which a call has stored, and frees it.
   Outcome Take(char* error) const;

@@ -62,8 +62,11 @@ class LevelDbEngine final : public Engine {
   }
 
   Outcome Load() {
+    if (config_.Given("reuse_logs")) {
+      return Outcome::Error("leveldb's C functions cannot set reuse_logs (--reuse_logs)");
+    }
     const Outcome loaded = CApi::Load(CApi::Kind::kLevelDb, config_.library, &api_);
-    return loaded.ok() ? MakeOptions() : Outcome::Error(api_.Problem(loaded));
+    return loaded.ok() ? MakeOptions() : loaded;
   }
 
   std::string Name() const override { return "LevelDB"; }
@@ -176,17 +179,7 @@ class LevelDbEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error) {
-  *error = "";
-  if (config.disable_wal) *error = "leveldb cannot run without its log (--disable_wal)";
-  if (config.num_column_families > 1) *error = "leveldb has no column families (--num_column_families)";
-  if (config.Compression() != "none" && config.Compression() != "snappy") {
-    *error = "leveldb has no compression type '" + config.Compression() + "'";
-  }
-  if (config.Given("reuse_logs")) *error = "leveldb's C functions cannot set reuse_logs (--reuse_logs)";
-  if (!error->empty()) return nullptr;
-  auto engine = std::make_unique<LevelDbEngine>(config);
-  *error = engine->Load().message;
-  return error->empty() ? std::move(engine) : nullptr;
+  return NewLoadedEngine<LevelDbEngine>(config, error);
 }
 
 }  // namespace miodb::bench

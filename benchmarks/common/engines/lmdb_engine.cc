@@ -32,60 +32,41 @@ struct Bytes {
 Bytes ToBytes(std::string_view text) { return {text.size(), text.data()}; }
 std::string_view ToText(const Bytes& bytes) { return {static_cast<const char*>(bytes.data), bytes.size}; }
 
+#define MIODB_LMDB_FUNCTIONS(F)                                              \
+  F(char*, version, (int*, int*, int*))                                      \
+  F(char*, strerror, (int))                                                  \
+  F(int, env_create, (void** env))                                           \
+  F(int, env_set_mapsize, (void* env, size_t))                               \
+  F(int, env_set_maxreaders, (void* env, unsigned))                          \
+  F(int, env_open, (void* env, const char* path, unsigned flags, mode_t))    \
+  F(int, env_sync, (void* env, int force))                                   \
+  F(void, env_close, (void* env))                                            \
+  F(int, txn_begin, (void* env, void* parent, unsigned flags, void** txn))   \
+  F(int, txn_commit, (void* txn))                                            \
+  F(void, txn_abort, (void* txn))                                            \
+  F(void, txn_reset, (void* txn))                                            \
+  F(int, txn_renew, (void* txn))                                             \
+  F(int, dbi_open, (void* txn, const char* name, unsigned flags, unsigned*)) \
+  F(int, get, (void* txn, unsigned dbi, Bytes* key, Bytes* value))           \
+  F(int, put, (void* txn, unsigned dbi, Bytes* key, Bytes* value, unsigned)) \
+  F(int, del, (void* txn, unsigned dbi, Bytes* key, Bytes* value))           \
+  F(int, cursor_open, (void* txn, unsigned dbi, void** cursor))              \
+  F(void, cursor_close, (void* cursor))                                      \
+  F(int, cursor_get, (void* cursor, Bytes* key, Bytes* value, int move))
+
 struct Lmdb {
+#define MIODB_LMDB_MEMBER(result, name, arguments) result(*name) arguments = nullptr;
+  MIODB_LMDB_FUNCTIONS(MIODB_LMDB_MEMBER)
+  Library library;
+
   Outcome Load(const std::string& file) {
     const std::string names[] = {"liblmdb.so.0", "liblmdb.so"};
-    Outcome loaded = library.Load(file, names);
-    if (!loaded.ok()) {
-      return Outcome::Error(loaded.message +
-                            "; install LMDB's library (Debian: liblmdb0), or say where it is with "
-                            "--library=PATH");
-    }
-    library.Need("mdb_version", &version);
-    library.Need("mdb_strerror", &strerror);
-    library.Need("mdb_env_create", &env_create);
-    library.Need("mdb_env_set_mapsize", &env_set_mapsize);
-    library.Need("mdb_env_set_maxreaders", &env_set_maxreaders);
-    library.Need("mdb_env_open", &env_open);
-    library.Need("mdb_env_sync", &env_sync);
-    library.Need("mdb_env_close", &env_close);
-    library.Need("mdb_txn_begin", &txn_begin);
-    library.Need("mdb_txn_commit", &txn_commit);
-    library.Need("mdb_txn_abort", &txn_abort);
-    library.Need("mdb_txn_reset", &txn_reset);
-    library.Need("mdb_txn_renew", &txn_renew);
-    library.Need("mdb_dbi_open", &dbi_open);
-    library.Need("mdb_get", &get);
-    library.Need("mdb_put", &put);
-    library.Need("mdb_del", &del);
-    library.Need("mdb_cursor_open", &cursor_open);
-    library.Need("mdb_cursor_close", &cursor_close);
-    library.Need("mdb_cursor_get", &cursor_get);
-    if (library.missing().empty()) return {};
-    return Outcome::Error(library.path() + " has no function " + library.missing());
+    const Outcome loaded = library.Load(file, names, "liblmdb0");
+    if (!loaded.ok()) return loaded;
+#define MIODB_LMDB_NEED(result, name, arguments) library.Need("mdb_" #name, &name);
+    MIODB_LMDB_FUNCTIONS(MIODB_LMDB_NEED)
+    return library.Complete();
   }
-
-  Library library;
-  char* (*version)(int*, int*, int*);
-  char* (*strerror)(int);
-  int (*env_create)(void** env);
-  int (*env_set_mapsize)(void* env, size_t);
-  int (*env_set_maxreaders)(void* env, unsigned);
-  int (*env_open)(void* env, const char* path, unsigned flags, mode_t);
-  int (*env_sync)(void* env, int force);
-  void (*env_close)(void* env);
-  int (*txn_begin)(void* env, void* parent, unsigned flags, void** txn);
-  int (*txn_commit)(void* txn);
-  void (*txn_abort)(void* txn);
-  void (*txn_reset)(void* txn);
-  int (*txn_renew)(void* txn);
-  int (*dbi_open)(void* txn, const char* name, unsigned flags, unsigned* dbi);
-  int (*get)(void* txn, unsigned dbi, Bytes* key, Bytes* value);
-  int (*put)(void* txn, unsigned dbi, Bytes* key, Bytes* value, unsigned flags);
-  int (*del)(void* txn, unsigned dbi, Bytes* key, Bytes* value);
-  int (*cursor_open)(void* txn, unsigned dbi, void** cursor);
-  void (*cursor_close)(void* cursor);
-  int (*cursor_get)(void* cursor, Bytes* key, Bytes* value, int move);
 };
 
 // An open database.
@@ -274,13 +255,7 @@ class LmdbEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> NewLmdbEngine(const EngineConfig& config, std::string* error) {
-  *error = "";
-  if (config.num_column_families > 1) *error = "lmdb has no column families (--num_column_families)";
-  if (config.Compression() != "none") *error = "lmdb has no compression type '" + config.Compression() + "'";
-  if (!error->empty()) return nullptr;
-  auto engine = std::make_unique<LmdbEngine>(config);
-  *error = engine->Load().message;
-  return error->empty() ? std::move(engine) : nullptr;
+  return NewLoadedEngine<LmdbEngine>(config, error);
 }
 
 }  // namespace miodb::bench

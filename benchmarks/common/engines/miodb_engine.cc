@@ -1,81 +1,53 @@
 // MioDB through its public headers.
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
-#include <span>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/engine_config.h"
-#include "benchmarks/common/engines/counting_comparator.h"
-#include "benchmarks/common/engines/family_session.h"
-#include "benchmarks/common/engines/sampled_session.h"
-#include "benchmarks/common/engines/session.h"
+#include "benchmarks/common/engines/miodb_session.h"
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/common/miodb_options.h"
 #include "miodb/cache.h"
 #include "miodb/comparator.h"
 #include "miodb/db.h"
-#include "miodb/merge_operator.h"
 #include "miodb/options.h"
-#include "miodb/pinnable_slice.h"
 #include "miodb/trace.h"
-#include "miodb/write_batch.h"
 
 namespace miodb::bench {
 
 namespace {
 
-struct Traits {
-  using DB = miodb::DB;
-  using Slice = miodb::Slice;
-  using Iterator = miodb::Iterator;
-  using WriteBatch = miodb::WriteBatch;
-  using ReadOptions = miodb::ReadOptions;
-  using WriteOptions = miodb::WriteOptions;
+// Bytewise order that counts comparisons. Timing wants the plain comparator, for which MioDB has fast paths.
+class CountingOrder final : public Comparator {
+ public:
+  int Compare(const Slice& a, const Slice& b) const override {
+    // Relaxed: a statistic, read when the threads are done.
+    calls_.fetch_add(1, std::memory_order_relaxed);
+    return BytewiseComparator()->Compare(a, b);
+  }
+  // The same name, so that a store written with the plain comparator opens with this one.
+  const char* Name() const override { return BytewiseComparator()->Name(); }
+  void FindShortestSeparator(std::string* start, const Slice& limit) const override {
+    BytewiseComparator()->FindShortestSeparator(start, limit);
+  }
+  void FindShortSuccessor(std::string* key) const override { BytewiseComparator()->FindShortSuccessor(key); }
 
-  // Names the kind of the error where scripts look for it: a full pool is what capacity experiments wait for.
-  static std::string Message(const miodb::Status& status) {
-    return (status.IsNoSpace() ? "NoSpace: " : "") + status.ToString();
-  }
-  static miodb::Status Get(DB* db, const ReadOptions& options, const Slice& key, std::string* value) {
-    return db->Get(options, key, value);
-  }
-  static miodb::Status Get(DB* db, const ReadOptions& options, const Slice& key, PinnableSlice* value) {
-    return db->Get(options, key, value);
-  }
-  struct MultiGetRoom {
-    std::vector<Slice> keys;
-    std::vector<std::string> values;
-  };
-  static miodb::Status MultiGet(DB* db, const ReadOptions& options, std::span<const std::string_view> keys,
-                                MultiGetRoom* room, const Session::FoundFunction& found) {
-    room->keys.clear();
-    for (std::string_view key : keys) room->keys.emplace_back(key.data(), key.size());
-    const std::vector<miodb::Status> statuses = db->MultiGet(options, room->keys, &room->values);
-    if (statuses.size() != keys.size()) return miodb::Status::IOError("MultiGet", "out of memory");
-    for (size_t i = 0; i < keys.size(); i++) {
-      if (statuses[i].ok()) {
-        found(i, room->values[i]);
-      } else if (!statuses[i].IsNotFound()) {
-        return statuses[i];
-      }
-    }
-    return miodb::Status::OK();
-  }
+  uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+
+ private:
+  mutable std::atomic<uint64_t> calls_{0};
 };
-
-using BytewiseCounter = CountingComparator<miodb::Comparator, miodb::Slice>;
 
 class MioDbEngine final : public Engine {
  public:
   explicit MioDbEngine(const EngineConfig& config)
       : config_(config),
-        counter_(BytewiseComparator()),
         cache_(config.cache_size >= 0 ? NewLRUCache(static_cast<size_t>(config.cache_size)) : nullptr) {}
 
   ~MioDbEngine() override { Close(); }
@@ -100,22 +72,7 @@ class MioDbEngine final : public Engine {
   Outcome Destroy() override { return ToOutcome(DestroyDB(config_.db, MakeOptions())); }
 
   std::unique_ptr<Session> NewSession(const SessionOptions& options) override {
-    WriteOptions write_options;
-    write_options.sync = options.sync;
-    ReadOptions read_options;
-    read_options.verify_checksums = config_.verify_checksum;
-    read_options.readahead_size = config_.readahead_size;
-    std::unique_ptr<Session> session;
-    if (!families_.empty()) {
-      session = std::make_unique<FamilySession<Traits, ColumnFamilyHandle>>(db_.get(), families_, write_options,
-                                                                            read_options);
-    } else if (config_.pinned_get) {
-      session = std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options, read_options);
-    } else {
-      session = std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
-    }
-    if (config_.perf_sampling <= 0) return session;
-    return std::make_unique<SampledSession>(std::move(session), static_cast<uint64_t>(config_.perf_sampling), &times_);
+    return std::make_unique<MioDbSession>(db_.get(), families_, config_, options, &times_);
   }
 
   Outcome Flush() override { return ToOutcome(db_->Flush()); }
@@ -131,7 +88,11 @@ class MioDbEngine final : public Engine {
 
   bool Describe(Text which, std::string* text) override {
     if (which == Text::kSstables) return db_->GetProperty("leveldb.sstables", text);
-    if (which == Text::kMemory) return DescribeMemory(db_.get(), text);
+    if (which == Text::kMemory) {
+      if (!db_->GetProperty("leveldb.approximate-memory-usage", text)) return false;
+      *text = "memory bytes: " + *text + "\n";
+      return true;
+    }
     if (!db_->GetProperty("leveldb.stats", text)) return false;
     if (which == Text::kStats && config_.perf_sampling > 0) *text += times_.Take();
     if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, MakeOptions().num_levels);
@@ -187,9 +148,6 @@ class MioDbEngine final : public Engine {
 
  private:
   static bool IsCounting(const std::string& model) { return model.starts_with("count"); }
-  static Outcome ToOutcome(const Status& status) {
-    return status.ok() ? Outcome{} : Outcome::Error(Traits::Message(status));
-  }
 
   Options MakeOptions() const {
     Options options = config_.options;
@@ -207,7 +165,7 @@ class MioDbEngine final : public Engine {
   }
 
   const EngineConfig& config_;
-  BytewiseCounter counter_;
+  CountingOrder counter_;
   const std::unique_ptr<Cache> cache_;  // outlives the database
   SampledTimes times_;
   std::unique_ptr<miodb::DB> db_;

@@ -135,7 +135,7 @@ class RocksDbEngine final : public Engine {
 
   Outcome Load() {
     const Outcome loaded = CApi::Load(CApi::Kind::kRocksDb, config_.library, &api_);
-    return loaded.ok() ? MakeOptions() : Outcome::Error(api_.Problem(loaded));
+    return loaded.ok() ? MakeOptions() : loaded;
   }
 
   std::string Name() const override { return "RocksDB"; }
@@ -399,9 +399,7 @@ class RocksDbEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error) {
-  auto engine = std::make_unique<RocksDbEngine>(config);
-  *error = engine->Load().message;
-  return error->empty() ? std::move(engine) : nullptr;
+  return NewLoadedEngine<RocksDbEngine>(config, error);
 }
 
 }  // namespace miodb::bench

@@ -87,16 +87,13 @@ struct WtConnection {
 struct WiredTiger {
   Outcome Load(const std::string& file) {
     const std::string names[] = {"libwiredtiger.so.0", "libwiredtiger.so"};
-    const Outcome loaded = library.Load(file, names);
-    if (!loaded.ok()) {
-      return Outcome::Error(loaded.message +
-                            "; install WiredTiger's library (Debian: libwiredtiger0), or say where it " +
-                            "is with --library=PATH");
-    }
+    Outcome loaded = library.Load(file, names, "libwiredtiger0");
+    if (!loaded.ok()) return loaded;
     library.Need("wiredtiger_version", &version);
     library.Need("wiredtiger_strerror", &strerror);
     library.Need("wiredtiger_open", &open);
-    if (!library.missing().empty()) return Outcome::Error(library.path() + " has no function " + library.missing());
+    loaded = library.Complete();
+    if (!loaded.ok()) return loaded;
     int major = 0, minor = 0;
     text = version(&major, &minor, nullptr);
     text = std::to_string(major) + "." + std::to_string(minor);
@@ -320,14 +317,7 @@ class WiredTigerEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> NewWiredTigerEngine(const EngineConfig& config, std::string* error) {
-  *error = "";
-  if (config.num_column_families > 1) *error = "wiredtiger has no column families (--num_column_families)";
-  if (config.disable_wal) *error = "wiredtiger runs with its log here (--disable_wal)";
-  if (config.Compression() != "none") *error = "wiredtiger has no compression type '" + config.Compression() + "' here";
-  if (!error->empty()) return nullptr;
-  auto engine = std::make_unique<WiredTigerEngine>(config);
-  *error = engine->Load().message;
-  return error->empty() ? std::move(engine) : nullptr;
+  return NewLoadedEngine<WiredTigerEngine>(config, error);
 }
 
 }  // namespace miodb::bench

@@ -97,19 +97,12 @@ class LinkedCopy {
 };
 
 Status LoadLibrary(Format format, const std::string& file, bench::CApi* library) {
-  const bool is_leveldb = format == Format::kLevelDb;
+  using Kind = bench::CApi::Kind;
   const bench::Outcome loaded =
-      bench::CApi::Load(is_leveldb ? bench::CApi::Kind::kLevelDb : bench::CApi::Kind::kRocksDb, file, library);
+      bench::CApi::Load(format == Format::kLevelDb ? Kind::kLevelDb : Kind::kRocksDb, file, library);
   if (loaded.ok()) return Status::OK();
-  if (loaded.code == bench::Code::kNotFound) {
-    return Status::NotFound(loaded.message,
-                            is_leveldb ? "install LevelDB's library (Debian: libleveldb1d), or say where it is with "
-                                         "--library=PATH"
-                                       : "install RocksDB's library (Debian: librocksdb7.8), or say where it is with "
-                                         "--library=PATH");
-  }
-  return Status::NotSupported(library->library.path(),
-                              "has no function " + library->library.missing() + "; another version of it is wanted");
+  return loaded.code == bench::Code::kNotFound ? Status::NotFound("the library", loaded.message)
+                                               : Status::NotSupported("the library", loaded.message);
 }
 
 class ForeignSource final : public Source {
