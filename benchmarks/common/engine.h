@@ -88,6 +88,8 @@ class Session {
   // False: the store cannot.
   virtual bool BatchMerge(std::string_view, std::string_view) { return false; }
   virtual Code BatchWrite() = 0;
+  // Forgets what was collected.
+  virtual void BatchClear() = 0;
   // The same, then "between", which may put and delete in this session, then the same batch once more; the default is
   // an error.
   virtual Code BatchWriteTwice(const std::function<void()>& between);

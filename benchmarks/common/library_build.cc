@@ -141,4 +141,13 @@ std::string LibraryBuild::Problem() const {
   return text;
 }
 
+std::string BuildText(const std::string& path, bool has_checksums) {
+  const LibraryBuild build = LibraryBuild::Of(path);
+  const std::string problem = build.Problem();
+  std::string text = "Library:    " + path + "\n";
+  if (!problem.empty()) return text + "WARNING: " + path + " is no release build: " + problem + "\n";
+  const bool is_software = has_checksums && build.HasSoftwareChecksums();
+  return is_software ? text + "WARNING: " + path + " computes checksums in software\n" : text;
+}
+
 }  // namespace miodb::bench

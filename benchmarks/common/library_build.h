@@ -28,6 +28,10 @@ struct LibraryBuild {
   bool HasSoftwareChecksums() const { return is_known && crc_instructions == 0; }
 };
 
+// Lines of a header for the library that a peer was loaded from: its path, and a warning where it is no release build,
+// or where it computes checksums in software although the peer has any.
+std::string BuildText(const std::string& path, bool has_checksums);
+
 }  // namespace miodb::bench
 
 #endif  // MIODB_BENCHMARKS_COMMON_LIBRARY_BUILD_H_

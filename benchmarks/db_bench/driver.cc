@@ -304,6 +304,7 @@ bool Driver::RunReplay(const Benchmark& benchmark) {
   if (result.began) {
     if (result.outcome.ok()) Print("Replay completed from trace_file: " + config_.trace.trace_file + "\n");
     totals_ = result.stats.totals();
+    user_bytes_ += result.stats.counts.written_bytes;
     PrintResult(benchmark, result.stats);
     Print(result.summary);
   }

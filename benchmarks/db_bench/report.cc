@@ -35,16 +35,6 @@ std::string CpuInfo(const std::string& name, int* lines) {
   return found;
 }
 
-std::string BuildText(const Engine& engine) {
-  const std::string path = engine.LibraryPath();
-  const LibraryBuild build = LibraryBuild::Of(path);
-  const std::string problem = build.Problem();
-  std::string text = "Library:    " + path + "\n";
-  if (!problem.empty()) return text + "WARNING: " + path + " is no release build: " + problem + "\n";
-  const bool is_software = engine.HasChecksums() && build.HasSoftwareChecksums();
-  return is_software ? text + "WARNING: " + path + " computes checksums in software\n" : text;
-}
-
 // MioDB compresses table files alone: in its pool values lie as they are.
 bool StoresAsPut(const Config& config) { return config.Compression() == "none" || config.engine == "miodb"; }
 
@@ -118,7 +108,7 @@ std::string WorkloadHeader(const Config& config, const Engine& engine) {
 
 std::string PeerHeader(const Config& config, const Engine& engine) {
   if (engine.LibraryPath().empty()) return "";
-  std::string text = BuildText(engine);
+  std::string text = BuildText(engine.LibraryPath(), engine.HasChecksums());
   if (config.questions) text += AnswersText(engine.Name(), AskEngine(config, engine));
   return text;
 }

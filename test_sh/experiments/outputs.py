@@ -114,6 +114,7 @@ class BenchOutput:
         if line.strip() == 'Compactions' or line.startswith('Level    Files'):
             self._enter('stats')
             self._in_leveldb_table = line.strip() == 'Compactions'
+            self._rocksdb_columns = words
             return True
         if not self._current.startswith('stats'):
             return False
@@ -128,13 +129,14 @@ class BenchOutput:
             self._stats[counter.group(1).replace('-', '_')] = float(counter.group(2))
         elif self._in_leveldb_table and len(words) == 6 and words[0].isdigit():
             self._stats['compaction_seconds'] = self._stats.get('compaction_seconds', 0) + float(words[3])
-        elif words and words[0] in ('L0', 'Sum') and len(words) > 16:
-            # Columns of RocksDB: ... Comp(sec) CompMergeCPU(sec) Comp(cnt); the size has its unit in a word of its own.
+        elif words and words[0] in ('L0', 'Sum') and len(words) == len(self._rocksdb_columns) + 1:
+            # Versions of RocksDB differ in their columns. The size has its unit in a word of its own.
+            count = float(words[self._rocksdb_columns.index('Comp(cnt)') + 1])
             if words[0] == 'L0':
-                self._stats['flushes'] = float(words[16])
+                self._stats['flushes'] = count
             else:
-                self._stats['compactions'] = float(words[16]) - self._stats.get('flushes', 0)
-                self._stats['compaction_seconds'] = float(words[14])
+                self._stats['compactions'] = count - self._stats.get('flushes', 0)
+                self._stats['compaction_seconds'] = float(words[self._rocksdb_columns.index('Comp(sec)') + 1])
         elif line.startswith('Cumulative stall: '):
             hours, minutes, seconds = line.split()[2].split(':')
             self._stats['stall_micros'] = (int(hours) * 3600 + int(minutes) * 60 + float(seconds)) * 1e6
@@ -248,22 +250,24 @@ INTERVAL_METRICS = {'avg_us': 'avg_us', 'p50_us': 'p50_us', 'p99_us': 'p99_us', 
 
 
 def read_intervals(path):
-    """The series of an intervalfile, BASE.intervals, without the row of the short interval at the end of a phase."""
+    """The series of an intervalfile, BASE.intervals, without the row of a short interval at the end of a phase. A row
+    without operations counts: it is a second in which a store stood."""
     figures = []
-    last = {}  # benchmark -> time and length of its last interval
+    series = {}  # benchmark -> its rows
     with open(path, newline='', encoding='utf-8') as file:
         for row in csv.DictReader(file):
-            if row['operation'] == 'CLEANUP':
-                continue
-            benchmark = '%s-%s' % (row['phase'], row['operation'].lower())
-            seconds, length = last.get(benchmark, (0, 0))
-            last[benchmark] = (float(row['seconds']), float(row['seconds']) - seconds)
-            if float(row['seconds']) - seconds < length / 2:
-                continue
+            if row['operation'] != 'CLEANUP':
+                series.setdefault('%s-%s' % (row['phase'], row['operation'].lower()), []).append(row)
+    for benchmark, rows in series.items():
+        ends = [0.0] + [float(row['seconds']) for row in rows]
+        if len(rows) > 1 and ends[-1] - ends[-2] < (ends[-2] - ends[-3]) / 2:
+            rows.pop()
+        for row in rows:
             for column, metric in INTERVAL_METRICS.items():
-                figures.append((benchmark, float(row['seconds']), metric, float(row[column])))
-    for benchmark in last:
-        rates = [value for name, _, metric, value in figures if (name, metric) == (benchmark, 'ops_per_sec')]
+                # Nothing ended, so nothing took a time.
+                if metric == 'ops_per_sec' or row['count'] != '0':
+                    figures.append((benchmark, float(row['seconds']), metric, float(row[column])))
+        rates = [float(row['ops_per_sec']) for row in rows]
         if rates and statistics.median(rates) > 0:
             figures.append((benchmark, None, 'slowest_second', min(rates) / statistics.median(rates)))
     return figures

@@ -83,7 +83,8 @@ def collect_peers(folder):
         if not match or not any(line.startswith('Library: ') for line in header):
             continue
         peer = peers.setdefault(match.group(2), {})
-        for line in header[:next((i for i, line in enumerate(header) if line.startswith('-----')), 0)]:
+        # ycsbc's header has no line below it.
+        for line in header[:next((i for i, line in enumerate(header) if line.startswith('-----')), len(header))]:
             for name, pattern in PEER_LINES:
                 found = pattern.match(line)
                 if found and found.group(1) not in peer.get(name, ''):

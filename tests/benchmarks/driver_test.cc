@@ -215,6 +215,18 @@ TEST_F(DriverTest, Deletes) {
   EXPECT_GE(store_.map.size(), 995u);
 }
 
+// The keys of deletions are bytes of the user, as MioDB's own counter has it, for every store.
+TEST_F(DriverTest, AStoreWithoutCountersIsSaidWhatTheUserWrote) {
+  store_.has_counters = false;
+  config_.key_size = 16;
+  config_.value_size = 100;
+  EXPECT_EQ(Run("fillseq,deleteseq"), 0);
+  EXPECT_TRUE(Printed("user bytes: 132000\n")) << out_;
+  config_.batch_size = 10;
+  EXPECT_EQ(Run("fillseq,deleteseq"), 0);
+  EXPECT_TRUE(Printed("user bytes: 132000\n")) << out_;
+}
+
 TEST_F(DriverTest, TheBackgroundWriterIsNotAmongTheFigures) {
   config_.threads = 2;
   config_.reads = 500;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "benchmarks/common/draw/random.h"
+#include "benchmarks/common/engines/family_name.h"
 #include "benchmarks/db_bench/config/config.h"
 #include "benchmarks/db_bench/workloads/permutation.h"
 
@@ -89,6 +90,22 @@ TEST(KeyTest, BinaryKeysMayShareAPrefix) {
             std::string("\0\0\0\0\0\0\0\7", 8) + "00" + std::string("\0\0\0\0\0\0\0\45", 8) + "000000");
   config.prefix_size = 4;
   EXPECT_EQ(Key(config, 37).substr(0, 4), std::string("\0\0\0\7", 4));
+}
+
+// Families are chosen by the number, however a key writes it.
+TEST(KeyTest, TheNumberIsFoundInAKey) {
+  Config config;
+  for (const char* format : {"decimal", "binary"}) {
+    for (const int64_t prefix : {0, 3, 20}) {
+      config.key_format = format;
+      config.key_prefix = prefix;
+      SCOPED_TRACE(std::string(format) + ", " + std::to_string(prefix));
+      for (const uint64_t number : {0, 1, 7, 255, 12345678, 99999999}) {
+        EXPECT_EQ(NumberIn(Key(config, number)), number);
+        EXPECT_EQ(NumberIn(Key(config, number) + "."), number) << "a missing key";
+      }
+    }
+  }
 }
 
 TEST(KeyTest, KeysSortLikeTheirNumbers) {

@@ -179,6 +179,27 @@ TEST_F(LatencyReportTest, IntervalsAddUpToEverythingThatWasMeasured) {
   EXPECT_EQ(Lines(dir_ / "h_read.hdr").size() - 5, lines.size() - 1) << "a line for each row";
 }
 
+// A store that stands still for a second has a second without operations, and none that is missing.
+TEST_F(LatencyReportTest, AnIntervalInWhichNothingEndedHasItsRow) {
+  config_.report_interval_seconds = 1;
+  const std::unique_ptr<LatencyReport> report = Start();
+  report->Begin("readrandom");
+  LatencyRecorder* const recorder = report->NewRecorder();
+  const auto await_rows = [&](size_t rows) {
+    while (Lines(config_.intervalfile).size() <= rows) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  };
+  recorder->Record(OpType::kRead, 1000);
+  await_rows(1);
+  await_rows(2);
+  recorder->Record(OpType::kRead, 1000);
+  EXPECT_EQ(report->End(), "");
+  const std::vector<std::string> lines = Lines(config_.intervalfile);
+  EXPECT_EQ(Cells(lines[1])[4], "1");
+  EXPECT_EQ(Cells(lines[2])[4], "0");
+  EXPECT_EQ(Cells(lines[2])[2], "0.0") << "a second";
+  EXPECT_EQ(Cells(lines.back())[4], "1");
+}
+
 TEST_F(LatencyReportTest, NothingIsWrittenUnlessAskedForAndWhatCannotBeIsSaid) {
   std::string error;
   EXPECT_EQ(LatencyReport::Start(Config(), &error), nullptr);

@@ -51,6 +51,7 @@ struct Store {
   uint64_t signal_at_put = std::numeric_limits<uint64_t>::max();
   bool signal_at_wait = false;
   std::string persist_mode = "emulated";
+  bool has_counters = true;
 };
 
 class MapCursor : public Cursor {
@@ -146,6 +147,7 @@ class MapSession : public Session {
     batch_.clear();
     return Code::kOk;
   }
+  void BatchClear() override { batch_.clear(); }
   std::unique_ptr<Cursor> NewCursor() override {
     const std::lock_guard<std::mutex> lock(store_->mutex);
     return std::make_unique<MapCursor>(store_->map, &store_->cursor_moves);
@@ -196,6 +198,7 @@ class MapEngine : public Engine {
     return which == Text::kStats;
   }
   Counters ReadCounters() override {
+    if (!store_->has_counters) return {};
     return {{"user-bytes-written", 100}, {"nvm-bytes-total", 150}, {"nvm-bytes-flush", 30}, {"stall-micros", 4}};
   }
   std::string PersistMode() override { return store_->persist_mode; }

@@ -4,11 +4,16 @@
 
 #include <atomic>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "benchmarks/db_bench/replay/replayer.h"
+#include "benchmarks/db_bench/replay/session_db.h"
 #include "src/api/batch/write_batch_internal.h"
+#include "tests/benchmarks/map_engine.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/no_threads.h"
@@ -152,6 +157,43 @@ TEST_F(ReplayTest, OneWorkerKeepsTheOrderOfTheTrace) {
   EXPECT_EQ(1u, report_.counts[kTraceWrite].unsupported);
   EXPECT_EQ(1u, report_.counts[static_cast<TraceType>(12)].unsupported);
   EXPECT_EQ(4u, report_.total.succeeded);
+}
+
+// A store without merges gets none of a batch that has one, nor gets the rest of it with the next write.
+TEST_F(ReplayTest, ABatchThatCannotBeMadeLeavesNothingInASession) {
+  const std::string merge = FromHex("0000000000000000 02000000 01 0161 0131 02 0162 0132");
+  WriteFile(trace_, BeginRecord() + Encoded([&](TraceEncoder e) { e.Batch(1, merge); }) +
+                        Encoded([](TraceEncoder e) { e.Update(1, kBatchPut, "c", "3"); }));
+  bench::Store store;
+  bench::SessionDb db(bench::MapEngine(&store).NewSession({}));
+  ASSERT_OK(Replay(&db, Fast()));
+  EXPECT_EQ(1u, report_.counts[kTraceWrite].unsupported);
+  EXPECT_EQ((std::map<std::string, std::string>{{"c", "3"}}), store.map);
+}
+
+// Puts into the range may not pass it.
+TEST_F(ReplayTest, ADeletionOfARangeKeepsItsPlaceAmongWorkers) {
+  const std::string range = FromHex("0000000000000000 01000000 0f 0161 017a");
+  std::string puts;
+  for (const char* const key : {"b", "c", "d", "e", "f", "g", "h", "i"}) {
+    puts += Encoded([&](TraceEncoder e) { e.Update(1, kBatchPut, key, "1"); });
+  }
+  WriteFile(trace_, BeginRecord() + puts + Encoded([&](TraceEncoder e) { e.Batch(1, range); }) + puts);
+  RecordingDb dbs[4];
+  std::mutex mutex;
+  std::vector<uint64_t> offsets;  // of the calls, in the order in which they were made
+  ReplayOptions options = Fast();
+  options.on_call = [&](const ReplayedCall& call) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    offsets.push_back(call.offset);
+    return true;
+  };
+  std::unique_ptr<TraceReader> reader;
+  ASSERT_OK(TraceReader::Open(trace_, &reader));
+  ASSERT_OK(ReplayTrace({&dbs[0], &dbs[1], &dbs[2], &dbs[3]}, reader.get(), options, &report_));
+  ASSERT_EQ(17u, offsets.size());
+  const uint64_t deletion = offsets[8];
+  for (size_t i = 0; i < offsets.size(); i++) EXPECT_EQ(i < 8, offsets[i] < deletion) << i;
 }
 
 TEST_F(ReplayTest, ReportsTheFirstFailureAndGoesOn) {

@@ -72,6 +72,11 @@ program crash_explorer 'echo aborted; exit 134'
 judge_power aborts
 expect_status 1
 expect_part "ended with status 134: aborted"
+program crash_explorer 'echo "40000 passed, 0 failed"; kill -SEGV $$'
+judge_power crashes
+expect_status 1
+expect_part "does not hold          power-loss-adr"
+expect_part "ended with status -11"
 program crash_explorer 'echo "write: No space left on device"; exit 1'
 judge_power full
 expect_status 0

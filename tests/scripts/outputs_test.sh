@@ -40,6 +40,13 @@ expect_line "end - compactions 4"
 expect_line "end - written_bytes 2.3105e+08"
 expect_line "end - write_amplification 3.79"
 
+# Version 10 has a column more in front of these.
+show "$here/recorded_runs/000-rocksdb10-1"
+expect_status 0
+expect_line "stats - flushes 6"
+expect_line "stats - compactions 1"
+expect_line "stats - compaction_seconds 0.22"
+
 show "$here/recorded_runs/000-leveldb-1"
 expect_status 0
 expect_line "end - write_amplification 4.603"
@@ -126,6 +133,17 @@ run,1.000,500.0,READ,500,1,1,1,2,3,4,5
 run,2.000,600.0,READ,600,1,1,1,2,6,4,5
 run,2.001,5.0,READ,1,1,1,1,2,900,4,5
 END
+# A second without operations, and a short one behind it, which is not the last.
+cat >"$scratch/stall.intervals" <<'END'
+phase,seconds,ops_per_sec,operation,count,avg_us,p50_us,p90_us,p99_us,p99.9_us,p99.99_us,max_us
+run,1.000,500.0,READ,500,1,1,1,2,3,4,5
+run,2.000,500.0,READ,500,1,1,1,2,3,4,5
+run,3.000,0.0,READ,0,0,0,0,0,0,0,0
+run,4.001,600.0,READ,600,1,1,1,2,6,4,5
+run,4.200,500.0,READ,600,1,1,1,2,6,4,5
+run,5.200,500.0,READ,600,1,1,1,2,6,4,5
+END
+echo ycsbc input >"$scratch/stall.out"
 printf '100,4096\n200,8192\n300,81' >"$scratch/run.space.csv"
 show "$scratch/run"
 expect_status 0
@@ -133,8 +151,15 @@ expect_line "a - ops_per_sec 1234.5"
 expect_line "a-read - p999_us 7.5"
 expect_line "run-read 2 p999_us 6"
 expect_no_line "run-read 2.001 p999_us 900"
+expect_line "run-read - slowest_second 0.909091"
 expect_line "space 0.2 space_bytes 8192"
 expect_no_line "a-cleanup - operations 1"
+show "$scratch/stall"
+expect_status 0
+expect_line "run-read 3 ops_per_sec 0"
+expect_no_line "run-read 3 p999_us 0"
+expect_line "run-read 4.2 p999_us 6"
+expect_line "run-read - slowest_second 0"
 # What collection has to copy: the formula against a log that is simulated, and what it allows a smaller pool.
 cat >"$scratch/collect.py" <<'END'
 import collections

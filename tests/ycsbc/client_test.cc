@@ -320,6 +320,9 @@ TEST_F(ClientTest, RatesChangeAsTheirFileSays) {
   EXPECT_EQ(schedule.RateAt(999999999), 0);
   EXPECT_EQ(schedule.RateAt(1000000000), 100);
   EXPECT_EQ(schedule.RateAt(2500000000), 5000);
+  EXPECT_EQ(schedule.DueAfter(1e9, 100), 2e9);
+  EXPECT_EQ(schedule.DueAfter(2e9, 51), 2.5e9 + 1e9 / 5000) << "half a second at 100, one operation at 5000";
+  EXPECT_EQ(schedule.DueAfter(3e9, 5000), 4e9);
   std::ofstream(path) << "2 100\n2 50\n";
   RateSchedule bad(0);
   EXPECT_EQ(bad.ReadFile(path), path + ":2: not later than the line before");

@@ -97,6 +97,7 @@ class MapSession final : public bench::Session {
   void BatchPut(std::string_view, std::string_view) override {}
   void BatchDelete(std::string_view) override {}
   bench::Code BatchWrite() override { return bench::Code::kOk; }
+  void BatchClear() override {}
   std::unique_ptr<bench::Cursor> NewCursor() override { return std::make_unique<MapCursor>(store_); }
 
  private:

@@ -243,12 +243,16 @@ TEST(StatusTest, TheIntervalFileHasARowForEachIntervalAndOperation) {
   StatusReporter status(settings, PhaseKind::kRun);
   EXPECT_TRUE(status.is_on());
   status.Report(2000000000, 500, 1500, Interval(1000), false);
+  status.Report(4000000000, 500, 1500, IntervalSummary(), false);
+  status.Report(4100000000, 500, 1500, IntervalSummary(), true);
   std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   EXPECT_EQ(text,
             "phase,seconds,ops_per_sec,operation,count,avg_us,p50_us,p90_us,p99_us,p99.9_us,p99.99_us,max_us\n"
             "run,2.000,250.0,READ,10,1.000,1.000,1.000,1.000,1.000,1.000,1.000\n"
-            "run,2.000,250.0,READ-FAILED,1,0.050,0.050,0.050,0.050,0.050,0.050,0.050\n");
+            "run,2.000,250.0,READ-FAILED,1,0.050,0.050,0.050,0.050,0.050,0.050,0.050\n"
+            "run,4.000,0.0,READ,0,0.000,0.000,0.000,0.000,0.000,0.000,0.000\n"
+            "run,4.000,0.0,READ-FAILED,0,0.000,0.000,0.000,0.000,0.000,0.000,0.000\n");
   EXPECT_EQ(bench::StartIntervalFile("intervalfile", "/nowhere/x.csv"),
             "cannot write intervalfile /nowhere/x.csv: No such file or directory");
 }

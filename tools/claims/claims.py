@@ -54,8 +54,11 @@ def verdict_of(claim, experiment, outcome):
     best = min if samples.lower_is_better(claim['bar']) else max
     values = judge.per_round(outcome.samples.find(claim['figure']), peers, best)
     verdict = judge.judge(claim, values, experiment['rounds'])
-    if not values and outcome.failed:
-        verdict = verdict._replace(reason=outcome.failed)
+    # A program that ended badly has measured nothing, whatever it printed before. Where its status is the figure, the
+    # bar says which status is right.
+    ended_badly = outcome.failed and not claim['figure'].endswith('|status')
+    if ended_badly and (not values or verdict.verdict != judge.FALLS):
+        verdict = judge.Verdict(judge.FALLS, None, outcome.failed)
     return verdict, values
 
 

@@ -24,7 +24,7 @@ class Outcome:
     def __init__(self):
         self.samples = samples.Samples()
         self.unjudged = None   # why nothing can be said here
-        self.failed = None     # why it ended without its figures
+        self.failed = None     # how a command ended badly
         self.seconds = 0
         self.commands = []     # as they were run
         self.plots = []        # paths of SVG files

@@ -11,6 +11,7 @@
 #include "benchmarks/common/counters.h"
 #include "benchmarks/common/figures/interval_file.h"
 #include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/library_build.h"
 #include "ycsbc/run/report.h"
 #include "ycsbc/run/status.h"
 
@@ -54,6 +55,10 @@ int Driver::Run() {
   if (const int status = Prepare()) return status;
 
   Complain(engine_->Name() + " " + engine_->Version() + (first.db == "basic" ? "" : " in " + first.engine.db));
+  if (const std::string library = engine_->LibraryPath(); !library.empty()) {
+    const std::string engine = "Engine:     " + engine_->Name() + " " + engine_->Version() + "\n";
+    std::fputs((engine + bench::BuildText(library, engine_->HasChecksums())).c_str(), stderr);
+  }
   std::set<std::string> notes;
   for (const Command& command : commands_) notes.insert(command.settings.notes.begin(), command.settings.notes.end());
   for (const std::string& note : notes) Complain(note);

@@ -6,9 +6,11 @@
 
 #include "benchmarks/common/clock/sleep.h"
 #include "benchmarks/common/clock/ticks.h"
+#include "benchmarks/common/interrupt.h"
 
 namespace miodb::ycsb {
 
+using bench::Interrupt;
 using bench::Ticks;
 
 std::string RateSchedule::ReadFile(const std::string& path) {
@@ -42,6 +44,20 @@ double RateSchedule::RateAt(uint64_t nanos) const {
   return rate;
 }
 
+double RateSchedule::DueAfter(double nanos, double operations) const {
+  double rate = RateAt(static_cast<uint64_t>(nanos));
+  for (const auto& [from, changed] : changes_) {
+    const double change = static_cast<double>(from);
+    if (change <= nanos) continue;
+    const double here = (change - nanos) * rate / Ticks::kNanosPerSecond;
+    if (here >= operations) break;
+    operations -= here;
+    nanos = change;
+    rate = changed;
+  }
+  return nanos + operations * Ticks::kNanosPerSecond / rate;
+}
+
 Pacer::Pacer(const RateSchedule& schedule, const std::atomic<bool>& stop, uint64_t threads, uint64_t index,
              uint64_t start_nanos)
     : schedule_(schedule),
@@ -50,7 +66,7 @@ Pacer::Pacer(const RateSchedule& schedule, const std::atomic<bool>& stop, uint64
       start_nanos_(start_nanos),
       due_nanos_(0) {
   const double rate = schedule.RateAt(0);
-  if (rate > 0) due_nanos_ = static_cast<double>(index) * Ticks::kNanosPerSecond / rate;
+  if (rate > 0) due_nanos_ = schedule.DueAfter(0, static_cast<double>(index));
 }
 
 uint64_t Pacer::AwaitDue() {
@@ -60,8 +76,8 @@ uint64_t Pacer::AwaitDue() {
     return 0;
   }
   const uint64_t due = static_cast<uint64_t>(due_nanos_);
-  due_nanos_ += threads_ * Ticks::kNanosPerSecond / rate;
-  const auto is_stopped = [this] { return stop_.load(std::memory_order_relaxed); };
+  due_nanos_ = schedule_.DueAfter(due_nanos_, threads_);
+  const auto is_stopped = [this] { return stop_.load(std::memory_order_relaxed) || Interrupt::StopRequested(); };
   const uint64_t now = bench::SleepUntil(start_nanos_ + due, is_stopped) - start_nanos_;
   return now > due ? now - due : 0;
 }

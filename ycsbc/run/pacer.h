@@ -24,6 +24,8 @@ class RateSchedule {
   std::string ReadFile(const std::string& path);
 
   double RateAt(uint64_t nanos) const;
+  // When so many operations are due after this moment. REQUIRES: the rate at that moment is limited.
+  double DueAfter(double nanos, double operations) const;
   bool is_unlimited() const { return first_rate_ <= 0 && changes_.empty(); }
 
  private:

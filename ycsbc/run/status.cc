@@ -78,7 +78,7 @@ void StatusReporter::Report(uint64_t nanos, uint64_t done, uint64_t total, const
   const double seconds = static_cast<double>(nanos) / 1e9;
   const double span = static_cast<double>(nanos - last_nanos_) / 1e9;
   const double rate = span > 0 ? static_cast<double>(done - last_done_) / span : 0;
-  WriteRows(nanos, rate, interval);
+  WriteRows(nanos, rate, interval, is_last);
   last_nanos_ = nanos;
   last_done_ = done;
   if (!settings_.status) return;
@@ -110,13 +110,17 @@ std::string StatusReporter::CppLine(double seconds, uint64_t done) const {
          AllOps(cumulative_, " ", least);
 }
 
-void StatusReporter::WriteRows(uint64_t nanos, double rate, const IntervalSummary& interval) {
+// An interval in which nothing ended has its row, or a store that stands would look like one that is not asked.
+void StatusReporter::WriteRows(uint64_t nanos, double rate, const IntervalSummary& interval, bool is_last) {
+  const IntervalSummary::Pair nothing;
   for (int op = 0; op < kOps; op++) {
-    const auto& pair = interval.ops[static_cast<size_t>(op)];
-    if (pair == nullptr) continue;
+    const auto& measured = interval.ops[static_cast<size_t>(op)];
+    const IntervalSummary::Pair& pair = measured == nullptr ? nothing : *measured;
     for (const bool is_ok : {true, false}) {
-      const FineLatencyHistogram& latencies = is_ok ? pair->ok : pair->failed;
-      if (latencies.count() == 0) continue;
+      const FineLatencyHistogram& latencies = is_ok ? pair.ok : pair.failed;
+      bool* const seen = &seen_[static_cast<size_t>(op)][is_ok ? 1 : 0];
+      if (latencies.count() == 0 && (!*seen || is_last)) continue;
+      *seen = true;
       const std::string problem =
           WriteRow(std::string(OpName(static_cast<Op>(op))) + (is_ok ? "" : "-FAILED"), nanos, rate, latencies);
       if (error_.empty()) error_ = problem;

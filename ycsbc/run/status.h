@@ -6,6 +6,7 @@
 #ifndef MIODB_YCSBC_RUN_STATUS_H_
 #define MIODB_YCSBC_RUN_STATUS_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -38,7 +39,7 @@ class StatusReporter {
   std::string JavaLine(double seconds, uint64_t done, uint64_t total, double rate, const IntervalSummary& interval,
                        bool is_last) const;
   std::string CppLine(double seconds, uint64_t done) const;
-  void WriteRows(uint64_t nanos, double rate, const IntervalSummary& interval);
+  void WriteRows(uint64_t nanos, double rate, const IntervalSummary& interval, bool is_last);
   std::string WriteRow(const std::string& operation, uint64_t nanos, double rate,
                        const bench::FineLatencyHistogram& latencies);
 
@@ -50,6 +51,8 @@ class StatusReporter {
   IntervalSummary cumulative_;
   uint64_t last_nanos_ = 0;
   uint64_t last_done_ = 0;
+  std::array<std::array<bool, 2>, kOps> seen_ =
+      {};  // kinds of operations that had a row: failed ones, those that went well
 };
 
 }  // namespace miodb::ycsb

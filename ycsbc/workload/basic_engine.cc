@@ -35,6 +35,7 @@ class BasicSession final : public bench::Session {
   void BatchPut(std::string_view, std::string_view) override {}
   void BatchDelete(std::string_view) override {}
   Code BatchWrite() override { return Code::kOk; }
+  void BatchClear() override {}
   std::unique_ptr<bench::Cursor> NewCursor() override { return std::make_unique<BasicCursor>(); }
 };
 

@@ -1,10 +1,10 @@
 #include "ycsbc/workload/workload.h"
 
-#include <chrono>
 #include <cstring>
-#include <thread>
 
+#include "benchmarks/common/clock/sleep.h"
 #include "benchmarks/common/clock/ticks.h"
+#include "benchmarks/common/interrupt.h"
 
 namespace miodb::ycsb {
 
@@ -193,8 +193,12 @@ void Worker::Load() {
     const uint64_t end = Ticks::Now();
     Record(Op::kInsert, code == Code::kOk ? Result::kOk : Result::kError, start, end);
     if (code == Code::kOk) break;
-    if (++failures <= s.insertion_retry_limit && !phase_->stop.load(std::memory_order_relaxed)) {
-      std::this_thread::sleep_for(std::chrono::seconds(s.insertion_retry_interval));
+    const auto is_stopped = [this] {
+      return phase_->stop.load(std::memory_order_relaxed) || bench::Interrupt::StopRequested();
+    };
+    if (++failures <= s.insertion_retry_limit && !is_stopped()) {
+      const uint64_t wait = static_cast<uint64_t>(s.insertion_retry_interval) * Ticks::kNanosPerSecond;
+      bench::SleepUntil(Ticks::MonotonicNanos() + wait, is_stopped);
       continue;
     }
     const std::string message = "insert of " + std::string(key) + ": " + session_->error();

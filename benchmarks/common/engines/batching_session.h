@@ -16,13 +16,11 @@ namespace miodb::bench {
 
 class BatchingSession : public Session {
  public:
-  void BatchPut(std::string_view key, std::string_view value) override {
-    batch_.push_back({std::string(key), std::string(value), false});
-  }
-  void BatchDelete(std::string_view key) override { batch_.push_back({std::string(key), "", true}); }
+  void BatchPut(std::string_view key, std::string_view value) override { Add(key, value, Kind::kPut); }
+  void BatchDelete(std::string_view key) override { Add(key, {}, Kind::kDelete); }
   Code BatchWrite() override {
     const Code code = WriteBatch();
-    batch_.clear();
+    BatchClear();
     return code;
   }
   Code BatchWriteTwice(const std::function<void()>& between) override {
@@ -30,17 +28,44 @@ class BatchingSession : public Session {
     between();
     return BatchWrite();
   }
+  void BatchClear() override {
+    updates_.clear();
+    bytes_.clear();
+  }
 
  protected:
-  struct Update {
-    std::string key, value;
-    bool is_delete;
-  };
+  enum class Kind { kPut, kDelete };
 
-  // Writes batch_ as one transaction.
+  // Writes the updates as one transaction.
   virtual Code WriteBatch() = 0;
 
-  std::vector<Update> batch_;
+  // Calls visit(kind, key, value) for each update, until a call returns another result than 0. Returns the last result.
+  template <typename Visit>
+  int ForEachUpdate(const Visit& visit) const {
+    std::string_view rest = bytes_;
+    int result = 0;
+    for (const Update& update : updates_) {
+      if (result != 0) break;
+      result = visit(update.kind, rest.substr(0, update.key_size), rest.substr(update.key_size, update.value_size));
+      rest.remove_prefix(update.key_size + update.value_size);
+    }
+    return result;
+  }
+
+ private:
+  struct Update {
+    size_t key_size, value_size;
+    Kind kind;
+  };
+
+  void Add(std::string_view key, std::string_view value, Kind kind) {
+    updates_.push_back({key.size(), value.size(), kind});
+    bytes_.append(key).append(value);
+  }
+
+  // Kept from batch to batch, so that a batch takes no memory beyond what the store takes.
+  std::vector<Update> updates_;
+  std::string bytes_;  // keys and values of the updates
 };
 
 }  // namespace miodb::bench

@@ -81,6 +81,7 @@ class CSession : public Session {
     api_.writebatch_clear_(batch_);
     return code;
   }
+  void BatchClear() override { api_.writebatch_clear_(batch_); }
   Code BatchWriteTwice(const std::function<void()>& between) override {
     if (WriteBatch() != Code::kOk) return Code::kError;
     between();

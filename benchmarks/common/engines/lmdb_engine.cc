@@ -151,11 +151,9 @@ class LmdbSession final : public BatchingSession {
   }
   Code WriteBatch() override {
     return Write([&](void* txn) {
-      for (const Update& update : batch_) {
-        const int result = update.is_delete ? DeleteIn(txn, update.key) : PutIn(txn, update.key, update.value);
-        if (result != 0) return result;
-      }
-      return 0;
+      return ForEachUpdate([&](Kind kind, std::string_view key, std::string_view value) {
+        return kind == Kind::kDelete ? DeleteIn(txn, key) : PutIn(txn, key, value);
+      });
     });
   }
   int DeleteIn(void* txn, std::string_view key) {

@@ -168,6 +168,7 @@ class MioDbSession final : public Session {
     batch_.Clear();
     return code;
   }
+  void BatchClear() override { batch_.Clear(); }
 
   std::unique_ptr<Cursor> NewCursor() override {
     return std::make_unique<MioDbCursor>(db_->NewIterator(read_options_));

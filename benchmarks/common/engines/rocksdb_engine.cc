@@ -71,24 +71,24 @@ class RocksDbSession final : public CSession {
   Code MultiGet(std::span<const std::string_view> keys, const FoundFunction& found) override {
     if (api_.batched_multi_get_cf_ == nullptr || families_.size() > 1) return Session::MultiGet(keys, found);
     const size_t count = keys.size();
-    std::vector<const char*> starts(count);
-    std::vector<size_t> sizes(count);
-    for (size_t i = 0; i < count; i++) {
-      starts[i] = keys[i].data();
-      sizes[i] = keys[i].size();
+    starts_.clear();
+    sizes_.clear();
+    for (const std::string_view key : keys) {
+      starts_.push_back(key.data());
+      sizes_.push_back(key.size());
     }
-    std::vector<void*> slices(count, nullptr);
-    std::vector<char*> errors(count, nullptr);
-    api_.batched_multi_get_cf_(db_, read_options_, families_[0], count, starts.data(), sizes.data(), slices.data(),
-                               errors.data(), false);
+    slices_.assign(count, nullptr);
+    errors_.assign(count, nullptr);
+    api_.batched_multi_get_cf_(db_, read_options_, families_[0], count, starts_.data(), sizes_.data(), slices_.data(),
+                               errors_.data(), false);
     Code code = Code::kOk;
     for (size_t i = 0; i < count; i++) {
-      if (errors[i] != nullptr) code = Finish(errors[i]);
-      if (slices[i] == nullptr) continue;
+      if (errors_[i] != nullptr) code = Finish(errors_[i]);
+      if (slices_[i] == nullptr) continue;
       size_t size = 0;
-      const char* const bytes = api_.pinnableslice_value_(slices[i], &size);
+      const char* const bytes = api_.pinnableslice_value_(slices_[i], &size);
       if (bytes != nullptr) found(i, std::string_view(bytes, size));
-      api_.pinnableslice_destroy_(slices[i]);
+      api_.pinnableslice_destroy_(slices_[i]);
     }
     return code;
   }
@@ -121,6 +121,11 @@ class RocksDbSession final : public CSession {
   const std::vector<void*> families_;
   const bool pins_;
   void* pinned_ = nullptr;
+  // Of a MultiGet, kept from call to call.
+  std::vector<const char*> starts_;
+  std::vector<size_t> sizes_;
+  std::vector<void*> slices_;
+  std::vector<char*> errors_;
 };
 
 class RocksDbEngine final : public Engine {

@@ -213,9 +213,10 @@ class WiredTigerSession final : public BatchingSession {
     int result = kWtRollback;
     while (opened_ == 0 && result == kWtRollback) {  // with the transaction of another thread
       result = session->begin_transaction(session, "isolation=snapshot");
-      for (const Update& update : batch_) {
-        const std::string_view value = update.value;
-        if (result == 0) result = Write(update.key, update.is_delete ? nullptr : &value);
+      if (result == 0) {
+        result = ForEachUpdate([&](Kind kind, std::string_view key, std::string_view value) {
+          return Write(key, kind == Kind::kDelete ? nullptr : &value);
+        });
       }
       if (result == 0) {
         result = session->commit_transaction(session, nullptr);

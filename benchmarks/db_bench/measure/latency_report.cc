@@ -54,6 +54,7 @@ void LatencyReport::Begin(const std::string& benchmark) {
   const int run = ++runs_[benchmark];
   phase_ = benchmark + (run == 1 ? "" : "#" + std::to_string(run));
   begin_nanos_ = taken_nanos_ = Ticks::MonotonicNanos();
+  seen_ = {};
   is_stopped_ = false;
   writer_ = std::thread(&LatencyReport::Run, this);
 }
@@ -71,7 +72,7 @@ std::string LatencyReport::End() {
   }
   stop_signal_.notify_one();
   writer_.join();
-  WriteInterval();
+  WriteInterval(Interval::kLast);
   recorders_.clear();
   return error_;
 }
@@ -83,12 +84,13 @@ void LatencyReport::Run() {
   if (interval.count() == 0) return;
   for (auto next = start + interval; !stop_signal_.wait_until(lock, next, [this] { return is_stopped_; });
        next += interval) {
-    WriteInterval();
+    WriteInterval(Interval::kWhole);
   }
 }
 
-// Writes the figures since the last call.
-void LatencyReport::WriteInterval() {
+// Writes the figures since the last call. An interval in which nothing ended has its row, or a store that stands would
+// look like one that is not asked.
+void LatencyReport::WriteInterval(Interval interval) {
   LatenciesByType latencies;
   for (const auto& recorder : recorders_) recorder->Take(&latencies);
   const uint64_t now = Ticks::MonotonicNanos();
@@ -98,7 +100,11 @@ void LatencyReport::WriteInterval() {
   const double rate = span > 0 ? static_cast<double>(operations) / span : 0;
   const double seconds = static_cast<double>(now - begin_nanos_) / 1e9;
   for (size_t i = 0; i < latencies.size(); i++) {
-    if (latencies[i] == nullptr || latencies[i]->count() == 0) continue;
+    if (latencies[i] == nullptr && seen_[i] && interval == Interval::kWhole) {
+      latencies[i] = std::make_unique<FineLatencyHistogram>();
+    }
+    if (latencies[i] == nullptr) continue;
+    seen_[i] = true;
     const std::string problem = WriteRow(static_cast<OpType>(i), seconds, rate, now, *latencies[i]);
     if (error_.empty()) error_ = problem;
   }

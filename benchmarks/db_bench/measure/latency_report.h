@@ -57,16 +57,18 @@ class LatencyReport {
   explicit LatencyReport(const Config& config);
 
   void Run();
-  void WriteInterval();
+  enum class Interval { kWhole, kLast };
+  void WriteInterval(Interval interval);
   std::string WriteRow(OpType type, double seconds, double rate, uint64_t now, const FineLatencyHistogram& latencies);
 
   const Config& config_;
   std::unique_ptr<HdrLogs> hdr_logs_;  // nullptr: none
   std::map<std::string, int> runs_;    // of each name
   std::string phase_;
-  uint64_t begin_nanos_ = 0;  // of the benchmark
-  uint64_t taken_nanos_ = 0;  // when the last interval ended
-  std::string error_;         // the first
+  uint64_t begin_nanos_ = 0;              // of the benchmark
+  uint64_t taken_nanos_ = 0;              // when the last interval ended
+  std::array<bool, kOpTypes> seen_ = {};  // kinds of operations of the benchmark
+  std::string error_;                     // the first
 
   std::mutex mutex_;  // of all of it while writer_ runs
   std::condition_variable stop_signal_;

@@ -34,7 +34,7 @@ struct Counts {
   int64_t writes = 0;
   int64_t deletes = 0;
   int64_t merges = 0;         // Those of mixgraph, which are not among the writes.
-  int64_t written_bytes = 0;  // Of keys and values that were put, in the background too.
+  int64_t written_bytes = 0;  // Of keys and values that were put, and of keys deleted, in the background too.
   int64_t background_writes = 0;
   int64_t background_scanned = 0;  // Entries.
   int64_t compressed_bytes = 0;

@@ -82,7 +82,12 @@ std::string Summary(const ReplayReport& report, const std::vector<std::unique_pt
   const double issued = static_cast<double>(std::max<uint64_t>(report.total.issued, 1));
   std::snprintf(line, sizeof(line), "replay lag   : average %.1f us, max %" PRIu64 " us; iterator steps %" PRIu64 "\n",
                 static_cast<double>(report.lag_micros_total) / issued, report.lag_micros_max, report.steps);
-  return text + line;
+  text += line;
+  if (report.total.unsupported > 0) {
+    text += "WARNING: " + std::to_string(report.total.unsupported) +
+            " calls were left out: merges that the engine has not, deletions of ranges, column families\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -117,6 +122,7 @@ ReplayResult RunReplay(const Config& config, Engine* engine, LatencyReport* late
     lane->latencies[call.type].Record(call.nanos);
     // The steps of a scan belong to the seek, which was an operation.
     if (call.type != kTraceScan) lane->stats.RecordOp(OpTypeOf(call.type), call.nanos);
+    lane->stats.counts.written_bytes += static_cast<int64_t>(call.written_bytes);
     return !Interrupt::StopRequested();
   };
   for (const auto& lane : lanes) lane->stats.Start();

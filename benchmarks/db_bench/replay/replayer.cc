@@ -52,6 +52,13 @@ struct ReplayJob {
   }
 };
 
+uint64_t WrittenBytes(const Slice& batch) {
+  TraceUpdates updates(batch);
+  uint64_t bytes = 0;
+  for (TraceUpdate update; updates.Next(&update);) bytes += update.key.size() + update.value.size();
+  return bytes;
+}
+
 // Makes calls, measures them and keeps the account of one worker.
 class Worker {
  public:
@@ -83,6 +90,7 @@ class Worker {
     call.nanos = nanos;
     call.lag_micros = lag_micros;
     call.offset = record.offset;
+    if (record.type == kTraceWrite) call.written_bytes = WrittenBytes(record.batch);
     // relaxed: a wish, which others may see a call later
     if (!options_.on_call(call)) stop_->store(true, std::memory_order_relaxed);
   }
@@ -201,7 +209,7 @@ bool RoutingKey(const TraceRecord& record, Slice* key) {
   TraceUpdate update, second;
   if (!updates.Next(&update)) return true;
   *key = update.key;
-  return !updates.Next(&second);
+  return update.kind != TraceUpdate::kDeleteRange && !updates.Next(&second);
 }
 
 class Replayer {

@@ -8,7 +8,7 @@
 // Order. With one worker strictly that of the trace. With several, calls with the same first key go to the same worker
 // in their order, and a write to several keys waits for all calls before it and holds up those behind it. So the
 // writes to each key happen in the order of the trace, and the content in the end is the same for any number of
-// workers. Between different keys calls may overtake each other.
+// workers. Between different keys calls may overtake each other. A deletion of a range counts as a write to several.
 //
 // What. Writes with default options (merges where the database has an operator), gets, multi-gets, seeks. Where the
 // trace says how far an iterator was moved, it is moved that far; otherwise it is only sought. NotFound is success.
@@ -36,9 +36,10 @@ namespace miodb::bench {
 struct ReplayedCall {
   int worker = 0;
   TraceType type = kTraceBegin;
-  uint64_t nanos = 0;       // What it took.
-  uint64_t lag_micros = 0;  // How much too late it began.
-  uint64_t offset = 0;      // Of its record in the file.
+  uint64_t nanos = 0;          // What it took.
+  uint64_t lag_micros = 0;     // How much too late it began.
+  uint64_t offset = 0;         // Of its record in the file.
+  uint64_t written_bytes = 0;  // Of keys and values.
 };
 
 struct ReplayOptions {

@@ -87,7 +87,9 @@ Status SessionDb::Delete(const WriteOptions&, const Slice& key) { return ToStatu
 Status SessionDb::Write(const WriteOptions&, WriteBatch* updates) {
   BatchFiller filler(session_.get());
   Status s = updates->Iterate(&filler);
-  return s.ok() ? ToStatus(session_->BatchWrite()) : s;
+  if (s.ok()) return ToStatus(session_->BatchWrite());
+  session_->BatchClear();
+  return s;
 }
 
 Status SessionDb::Get(const ReadOptions&, const Slice& key, std::string* value) {

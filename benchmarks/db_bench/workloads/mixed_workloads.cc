@@ -72,6 +72,7 @@ bool DeleteCopies(ThreadState* thread, uint64_t number) {
   }
   thread->AwaitWrite(bytes);
   if (!thread->Check(thread->session->BatchWrite(), "delete")) return false;
+  thread->CountDeleted(bytes);
   thread->stats.counts.deletes++;
   return true;
 }

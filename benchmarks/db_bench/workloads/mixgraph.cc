@@ -13,15 +13,15 @@ namespace {
 // Keeps one thread to its share of the rate.
 class SineRate {
  public:
-  SineRate(const MixgraphConfig& config, int threads, uint64_t now)
-      : config_(config), threads_(threads), start_nanos_(now), due_nanos_(now) {}
+  SineRate(const MixgraphConfig& config, int threads, int thread, uint64_t now)
+      : config_(config), threads_(threads), start_nanos_(now), noise_(static_cast<uint64_t>(thread)), due_nanos_(now) {}
 
   // Returns when the thread's next operation is due.
   void Await(ThreadState* thread) {
     const uint64_t now = Ticks::MonotonicNanos();
     if (now >= change_nanos_) {
       change_nanos_ = now + static_cast<uint64_t>(config_.sine_mix_rate_interval_milliseconds) * 1000000u;
-      Change(static_cast<double>(now - start_nanos_) / 1e9, &thread->random);
+      Change(static_cast<double>(now - start_nanos_) / 1e9);
     }
     if (gap_nanos_ == 0) return;
     // A thread that was held up catches up with no more than this.
@@ -33,9 +33,9 @@ class SineRate {
 
  private:
   // A rate of 0 or less is left out: the last one goes on.
-  void Change(double seconds, Random* random) {
+  void Change(double seconds) {
     const double rate = config_.SineRate(seconds);
-    const double noise = config_.sine_mix_rate_noise * std::abs(config_.sine_a) * (random->Unit() - 0.5);
+    const double noise = config_.sine_mix_rate_noise * std::abs(config_.sine_a) * (noise_.Unit() - 0.5);
     const double used = rate + noise > 0 ? rate + noise : rate;
     if (used > 0) gap_nanos_ = static_cast<uint64_t>(std::min(1e9 * threads_ / used, 1e18));
   }
@@ -43,6 +43,8 @@ class SineRate {
   const MixgraphConfig& config_;
   const int threads_;
   const uint64_t start_nanos_;
+  // Not the thread's generator: how often the rate changes depends on time, and the work must not.
+  Random noise_;
   uint64_t due_nanos_;
   uint64_t change_nanos_ = 0;
   uint64_t gap_nanos_ = 0;  // Between operations of this thread; 0: no limit yet.
@@ -98,7 +100,7 @@ void MixGraph(ThreadState* thread) {
   const Workload& workload = thread->workload;
   const MixgraphConfig& config = *workload.mixgraph;
   const MixgraphModel model(config, workload.key_space);
-  SineRate rate(config, workload.threads, Ticks::MonotonicNanos());
+  SineRate rate(config, workload.threads, thread->thread, Ticks::MonotonicNanos());
   std::vector<uint32_t>& accesses = thread->stats.counts.key_accesses;
   if (config.mixgraph_hotness) accesses.resize(workload.key_space);
   OpLoop loop(&thread->stats, workload.reads, workload.duration_seconds);

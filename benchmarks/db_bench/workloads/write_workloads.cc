@@ -64,6 +64,7 @@ bool WriteOne(ThreadState* thread, uint64_t number) {
   if constexpr (update == Update::kMerge) return thread->MergeOne(number);
   const std::string_view key = thread->key.Make(number);
   thread->AwaitWrite(key.size());
+  thread->CountDeleted(key.size());
   const bool single = thread->workload.single_deletes;
   return thread->Check(single ? thread->session->SingleDelete(key) : thread->session->Delete(key), "delete");
 }
@@ -87,7 +88,7 @@ bool WriteBatchOf(ThreadState* thread, KeyPicker* keys, int64_t entries) {
     }
   }
   thread->AwaitWrite(bytes);
-  if (update != Update::kDelete) thread->CountWritten(bytes);
+  update == Update::kDelete ? thread->CountDeleted(bytes) : thread->CountWritten(bytes);
   return thread->Check(thread->session->BatchWrite(), update == Update::kDelete ? "delete" : "write");
 }
 
