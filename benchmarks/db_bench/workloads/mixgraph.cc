@@ -16,17 +16,22 @@ class SineRate {
   SineRate(const MixgraphConfig& config, int threads, int thread, uint64_t now)
       : config_(config), threads_(threads), start_nanos_(now), noise_(static_cast<uint64_t>(thread)), due_nanos_(now) {}
 
-  // Returns when the thread's next operation is due.
+  // Returns when the thread's next operation is due. Where the rate changes before that, what is left of the wait
+  // becomes longer or shorter with it.
   void Await(ThreadState* thread) {
-    const uint64_t now = Ticks::MonotonicNanos();
-    if (now >= change_nanos_) {
-      change_nanos_ = now + static_cast<uint64_t>(config_.sine_mix_rate_interval_milliseconds) * 1000000u;
-      Change(static_cast<double>(now - start_nanos_) / 1e9);
-    }
-    if (gap_nanos_ == 0) return;
-    // A thread that was held up catches up with no more than this.
-    due_nanos_ = std::max(due_nanos_, now - std::min(now, RateLimiter::kBurstNanos));
-    SleepUntil(due_nanos_, Interrupt::StopRequested);
+    do {
+      const uint64_t now = Ticks::MonotonicNanos();
+      if (now >= change_nanos_) {
+        change_nanos_ = now + static_cast<uint64_t>(config_.sine_mix_rate_interval_milliseconds) * 1000000u;
+        const double before = static_cast<double>(gap_nanos_), left = now < due_nanos_ ? due_nanos_ - now : 0;
+        Change(static_cast<double>(now - start_nanos_) / 1e9);
+        if (left > 0) due_nanos_ = now + static_cast<uint64_t>(left / before * static_cast<double>(gap_nanos_));
+      }
+      if (gap_nanos_ == 0) return;
+      // A thread that was held up catches up with no more than this.
+      due_nanos_ = std::max(due_nanos_, now - std::min(now, RateLimiter::kBurstNanos));
+      SleepUntil(std::min(due_nanos_, change_nanos_), Interrupt::StopRequested);
+    } while (change_nanos_ < due_nanos_ && !Interrupt::StopRequested());
     due_nanos_ += gap_nanos_;
     thread->stats.SkipTime();
   }
