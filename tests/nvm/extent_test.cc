@@ -95,6 +95,10 @@ TEST(ExtentTest, FreedSpaceIsPoisonedUntilItIsTakenAgain) {
   EXPECT_FALSE(__asan_address_is_poisoned(data));
   extent->Shrink(2 * kUnit);
   EXPECT_TRUE(__asan_address_is_poisoned(data + 2 * kUnit));
+  // A record that ends where free space begins can be read.
+  EXPECT_EQ(data + 2 * kUnit, StoredEnd(data + 2 * kUnit - 16, data + 4 * kUnit));
+  EXPECT_EQ(data + 2 * kUnit, StoredEnd(data, data + 2 * kUnit));
+  EXPECT_EQ(data + 3 * kUnit, StoredEnd(data + 3 * kUnit, data + 4 * kUnit));
   extent.reset();
   EXPECT_TRUE(__asan_address_is_poisoned(data));
   extent = pool.Allocate(4 * kUnit);

@@ -106,7 +106,11 @@ Status Pool::AddRegion(const RegionOptions& options) { return further_->Add(opti
 const std::vector<PoolRegionOptions>& Pool::missing_regions() const { return further_->missing(); }
 
 #ifdef MIODB_POISONS_FREE_SPACE
-bool IsFreeSpace(const char* p, size_t n) { return __asan_region_is_poisoned(const_cast<char*>(p), n) != nullptr; }
+const char* StoredEnd(const char* p, const char* limit) {
+  DCHECK(p <= limit);
+  const void* const free = __asan_region_is_poisoned(const_cast<char*>(p), static_cast<size_t>(limit - p));
+  return free != nullptr ? static_cast<const char*>(free) : limit;
+}
 #endif
 
 // The next mapping of these addresses, and the code that punches or cuts free space, may touch them.

@@ -198,12 +198,12 @@ class Pool {
 
 inline char* Extent::data() const { return pool_->At(offset_); }
 
-// Whether AddressSanitizer knows that some of these bytes of a pool are free, so that a read to which damage has led
-// must not touch them. False without AddressSanitizer.
+// Where the free space begins that AddressSanitizer knows in [p, limit) of a pool, which a read to which damage has led
+// must not touch; else limit.
 #ifdef MIODB_POISONS_FREE_SPACE
-bool IsFreeSpace(const char* p, size_t n);
+const char* StoredEnd(const char* p, const char* limit);
 #else
-constexpr bool IsFreeSpace(const char*, size_t) { return false; }
+constexpr const char* StoredEnd(const char*, const char* limit) { return limit; }
 #endif
 
 }  // namespace miodb
