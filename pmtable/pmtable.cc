@@ -162,7 +162,9 @@ Status PMTable::ReadRecord(PmRef ref, uint64_t most_bytes, bool verify, RecordVi
   PmRef end = pool_->regions().EndOf(ref);
   DCHECK(end == 0 || ref < end);
   if (end != 0 && end - ref > most_bytes) end = ref + most_bytes;
-  if (end == 0 || !ParseRecord(pool_->At(ref), StoredEnd(pool_->At(ref), pool_->At(end)), record)) {
+  const uint64_t header = std::min<uint64_t>(kMaxRecordHeader, end - ref);  // or less: a record may be shorter
+  if (end == 0 || !ParseRecord(pool_->At(ref), StoredEnd(pool_->At(ref), header, pool_->At(end)), record) ||
+      IsFreeSpace(record->begin, record->size())) {
     return Corrupt(*this, "bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());

@@ -96,9 +96,9 @@ TEST(ExtentTest, FreedSpaceIsPoisonedUntilItIsTakenAgain) {
   extent->Shrink(2 * kUnit);
   EXPECT_TRUE(__asan_address_is_poisoned(data + 2 * kUnit));
   // A record that ends where free space begins can be read.
-  EXPECT_EQ(data + 2 * kUnit, StoredEnd(data + 2 * kUnit - 16, data + 4 * kUnit));
-  EXPECT_EQ(data + 2 * kUnit, StoredEnd(data, data + 2 * kUnit));
-  EXPECT_EQ(data + 3 * kUnit, StoredEnd(data + 3 * kUnit, data + 4 * kUnit));
+  EXPECT_EQ(data + 2 * kUnit, StoredEnd(data + 2 * kUnit - 16, 22, data + 4 * kUnit));
+  EXPECT_EQ(data + 4 * kUnit, StoredEnd(data + 2 * kUnit - 22, 22, data + 4 * kUnit));
+  EXPECT_EQ(data + 3 * kUnit, StoredEnd(data + 3 * kUnit, 22, data + 4 * kUnit));
   extent.reset();
   EXPECT_TRUE(__asan_address_is_poisoned(data));
   extent = pool.Allocate(4 * kUnit);

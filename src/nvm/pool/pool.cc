@@ -106,10 +106,14 @@ Status Pool::AddRegion(const RegionOptions& options) { return further_->Add(opti
 const std::vector<PoolRegionOptions>& Pool::missing_regions() const { return further_->missing(); }
 
 #ifdef MIODB_POISONS_FREE_SPACE
-const char* StoredEnd(const char* p, const char* limit) {
-  DCHECK(p <= limit);
-  const void* const free = __asan_region_is_poisoned(const_cast<char*>(p), static_cast<size_t>(limit - p));
-  return free != nullptr ? static_cast<const char*>(free) : limit;
+bool IsFreeSpace(const char* p, size_t n) { return __asan_region_is_poisoned(const_cast<char*>(p), n) != nullptr; }
+
+const char* StoredEnd(const char* p, size_t n, const char* limit) {
+  DCHECK(p + n <= limit);
+  for (size_t i = 0; i < n; i++) {
+    if (__asan_address_is_poisoned(p + i)) return p + i;
+  }
+  return limit;
 }
 #endif
 

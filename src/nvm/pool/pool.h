@@ -198,12 +198,15 @@ class Pool {
 
 inline char* Extent::data() const { return pool_->At(offset_); }
 
-// Where the free space begins that AddressSanitizer knows in [p, limit) of a pool, which a read to which damage has led
-// must not touch; else limit.
+// AddressSanitizer knows which bytes of a pool are free, and a read to which damage has led must not touch these.
+// IsFreeSpace: whether some of n bytes are free. StoredEnd: the first free one of n bytes; limit if none is. Only the
+// second may be asked about bytes behind one's own, which another thread takes or frees.
 #ifdef MIODB_POISONS_FREE_SPACE
-const char* StoredEnd(const char* p, const char* limit);
+bool IsFreeSpace(const char* p, size_t n);
+const char* StoredEnd(const char* p, size_t n, const char* limit);
 #else
-constexpr const char* StoredEnd(const char*, const char* limit) { return limit; }
+constexpr bool IsFreeSpace(const char*, size_t) { return false; }
+constexpr const char* StoredEnd(const char*, size_t, const char* limit) { return limit; }
 #endif
 
 }  // namespace miodb
