@@ -164,7 +164,7 @@ Status PMTable::ReadRecord(PmRef ref, uint64_t most_bytes, bool verify, RecordVi
   if (end != 0 && end - ref > most_bytes) end = ref + most_bytes;
   const uint64_t header = std::min<uint64_t>(kMaxRecordHeader, end - ref);  // or less: a record may be shorter
   if (end == 0 || !ParseRecord(pool_->At(ref), StoredEnd(pool_->At(ref), header, pool_->At(end)), record) ||
-      IsFreeSpace(record->begin, record->size())) {
+      StoredEnd(record->begin, record->size(), nullptr) != nullptr) {
     return Corrupt(*this, "bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());

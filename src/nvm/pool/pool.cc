@@ -106,14 +106,9 @@ Status Pool::AddRegion(const RegionOptions& options) { return further_->Add(opti
 const std::vector<PoolRegionOptions>& Pool::missing_regions() const { return further_->missing(); }
 
 #ifdef MIODB_POISONS_FREE_SPACE
-bool IsFreeSpace(const char* p, size_t n) { return __asan_region_is_poisoned(const_cast<char*>(p), n) != nullptr; }
-
 const char* StoredEnd(const char* p, size_t n, const char* limit) {
-  DCHECK(p + n <= limit);
-  for (size_t i = 0; i < n; i++) {
-    if (__asan_address_is_poisoned(p + i)) return p + i;
-  }
-  return limit;
+  const char* const end = std::find_if(p, p + n, [](const char& byte) { return __asan_address_is_poisoned(&byte); });
+  return end < p + n ? end : limit;
 }
 #endif
 

@@ -198,14 +198,11 @@ class Pool {
 
 inline char* Extent::data() const { return pool_->At(offset_); }
 
-// AddressSanitizer knows which bytes of a pool are free, and a read to which damage has led must not touch these.
-// IsFreeSpace: whether some of n bytes are free. StoredEnd: the first free one of n bytes; limit if none is. Only the
-// second may be asked about bytes behind one's own, which another thread takes or frees.
+// The first of n bytes of a pool that AddressSanitizer knows to be free, which a read to which damage has led must not
+// touch; limit if none is. Each byte is asked for by itself: another thread may take or free what lies behind a record.
 #ifdef MIODB_POISONS_FREE_SPACE
-bool IsFreeSpace(const char* p, size_t n);
 const char* StoredEnd(const char* p, size_t n, const char* limit);
 #else
-constexpr bool IsFreeSpace(const char*, size_t) { return false; }
 constexpr const char* StoredEnd(const char*, size_t, const char* limit) { return limit; }
 #endif
 
