@@ -88,6 +88,19 @@ std::string EngineVersions() {
   return text;
 }
 
+bool DescribeByProperties(const std::function<bool(const char* name, std::string* text)>& property, Engine::Text which,
+                          int levels, std::string* text) {
+  if (which == Engine::Text::kSstables) return property("leveldb.sstables", text);
+  if (which == Engine::Text::kMemory) {
+    if (!property("leveldb.approximate-memory-usage", text)) return false;
+    *text = "memory bytes: " + *text + "\n";
+    return true;
+  }
+  if (!property("leveldb.stats", text)) return false;
+  if (which == Engine::Text::kLevelStats) *text = LevelStatsFromTable(*text, levels);
+  return true;
+}
+
 std::string LevelStatsFromTable(const std::string& stats, int levels) {
   struct Level {
     int64_t files = 0;

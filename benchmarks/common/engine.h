@@ -178,6 +178,10 @@ std::unique_ptr<Engine> NewLoadedEngine(const EngineConfig& config, std::string*
   return error->empty() ? std::move(engine) : nullptr;
 }
 
+// The texts of a store that has LevelDB's properties. property: stores one by its name, or returns false.
+bool DescribeByProperties(const std::function<bool(const char* name, std::string* text)>& property, Engine::Text which,
+                          int levels, std::string* text);
+
 // The text of `levelstats`, made from the table of compaction work that "leveldb.stats" begins with.
 std::string LevelStatsFromTable(const std::string& stats, int levels);
 

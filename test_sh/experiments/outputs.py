@@ -72,6 +72,7 @@ class BenchOutput:
         self._seen = {}
         self._current = 'end'
         self._in_leveldb_table = False
+        self._rocksdb_columns = []
         self._end = {}  # metric -> value; the last of a name counts
         self._stats = {}  # of the block that is being read
         self._warm_ups = 0  # results to come that only warm up

@@ -10,6 +10,7 @@
 
 #include "src/numa/placement.h"
 #include "src/nvm/region/region.h"
+#include "tests/common/environment.h"
 #include "tests/common/paths.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
@@ -208,9 +209,7 @@ TEST_F(BoundRegionTest, AFileThatLiesElsewhereIsRefusedWithWhereItLies) {
 }
 
 TEST_F(BoundRegionTest, WhatTheNodeCannotGiveIsNoSpaceAndChangesNothing) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer leaves a region few addresses to grow into";
-#endif
+  if (RunsUnderThreadSanitizer()) GTEST_SKIP() << "ThreadSanitizer leaves a region few addresses to grow into";
   ASSERT_OK(Region::Create(path_, kMiB, uint64_t{1} << 46, kPersistAuto, &region_,
                            RegionPlace{RegionNodes{node_, kAnyNode}}));
   const uint64_t available = NumaTopology().AvailableBytes(node_);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "benchmarks/common/clock/ticks.h"
+#include "tests/common/environment.h"
 #include "tests/ycsbc/map_engine.h"
 #include "ycsbc/run/command_line.h"
 #include "ycsbc/run/driver.h"
@@ -41,9 +42,7 @@ class ProgramTest : public test::ProgramTestBase {
   // are not compiled with it, and takes what two threads do in turns for a race.
   std::vector<std::string> Engines() {
     EXPECT_EQ(Call("--version"), 0);
-#ifdef __SANITIZE_THREAD__
-    return {"miodb", "basic"};
-#endif
+    if (test::RunsUnderThreadSanitizer()) return {"miodb", "basic"};
     std::vector<std::string> engines;
     for (const char* engine : {"miodb", "leveldb", "rocksdb", "lmdb", "wiredtiger", "basic"}) {
       if (out_.find(std::string(" ") + engine) != std::string::npos) engines.push_back(engine);

@@ -16,14 +16,12 @@
 #include <vector>
 
 #include "benchmarks/common/clock/ticks.h"
-#include "benchmarks/common/interrupt.h"
 #include "ycsbc/run/status.h"
 
 namespace miodb::ycsb {
 
 namespace {
 
-using bench::Interrupt;
 using bench::Ticks;
 
 constexpr uint64_t kOpsPerTimeseriesLine = 100;
@@ -83,7 +81,7 @@ void DoOperations(Phase* phase, Client* client, Worker* worker, Pacer* pacer) {
   uint64_t line_start = with_lines ? Ticks::Now() : 0;
   for (uint64_t done = 0; done < client->quota;) {
     const uint64_t late_nanos = pacer->Await();
-    if (phase->stop.load(std::memory_order_relaxed) || Interrupt::StopRequested()) break;
+    if (phase->IsStopped()) break;
     worker->Do(late_nanos);
     client->done.store(++done, std::memory_order_relaxed);
     if (with_lines && done % kOpsPerTimeseriesLine == 0) {
@@ -134,7 +132,7 @@ void PhaseRun::RunThread(size_t index, Running* running, Gates* gates) {
                 bench::MixSeed(static_cast<uint64_t>(settings.seed), stream_, index));
   gates->ready.count_down();
   gates->go.wait();
-  Pacer pacer(schedule_, phase_.stop, clients_.size(), index, start_nanos_);
+  Pacer pacer(schedule_, phase_, clients_.size(), index, start_nanos_);
   DoOperations(&phase_, client, &worker, &pacer);
   client->end_nanos = Ticks::MonotonicNanos();
 

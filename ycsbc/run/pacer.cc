@@ -6,11 +6,9 @@
 
 #include "benchmarks/common/clock/sleep.h"
 #include "benchmarks/common/clock/ticks.h"
-#include "benchmarks/common/interrupt.h"
 
 namespace miodb::ycsb {
 
-using bench::Interrupt;
 using bench::Ticks;
 
 std::string RateSchedule::ReadFile(const std::string& path) {
@@ -58,10 +56,9 @@ double RateSchedule::DueAfter(double nanos, double operations) const {
   return nanos + operations * Ticks::kNanosPerSecond / rate;
 }
 
-Pacer::Pacer(const RateSchedule& schedule, const std::atomic<bool>& stop, uint64_t threads, uint64_t index,
-             uint64_t start_nanos)
+Pacer::Pacer(const RateSchedule& schedule, const Phase& phase, uint64_t threads, uint64_t index, uint64_t start_nanos)
     : schedule_(schedule),
-      stop_(stop),
+      phase_(phase),
       threads_(static_cast<double>(threads)),
       start_nanos_(start_nanos),
       due_nanos_(0) {
@@ -77,8 +74,7 @@ uint64_t Pacer::AwaitDue() {
   }
   const uint64_t due = static_cast<uint64_t>(due_nanos_);
   due_nanos_ = schedule_.DueAfter(due_nanos_, threads_);
-  const auto is_stopped = [this] { return stop_.load(std::memory_order_relaxed) || Interrupt::StopRequested(); };
-  const uint64_t now = bench::SleepUntil(start_nanos_ + due, is_stopped) - start_nanos_;
+  const uint64_t now = bench::SleepUntil(start_nanos_ + due, [this] { return phase_.IsStopped(); }) - start_nanos_;
   return now > due ? now - due : 0;
 }
 

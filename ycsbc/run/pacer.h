@@ -6,11 +6,12 @@
 #ifndef MIODB_YCSBC_RUN_PACER_H_
 #define MIODB_YCSBC_RUN_PACER_H_
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "ycsbc/workload/workload.h"
 
 namespace miodb::ycsb {
 
@@ -35,18 +36,17 @@ class RateSchedule {
 
 class Pacer {
  public:
-  // "schedule" and "stop" outlive the pacer. The threads' operations are spread evenly over one another's gaps.
-  Pacer(const RateSchedule& schedule, const std::atomic<bool>& stop, uint64_t threads, uint64_t index,
-        uint64_t start_nanos);
+  // "schedule" and "phase" outlive the pacer. The threads' operations are spread evenly over one another's gaps.
+  Pacer(const RateSchedule& schedule, const Phase& phase, uint64_t threads, uint64_t index, uint64_t start_nanos);
 
-  // Returns when the next operation is due, or on *stop; and how many nanoseconds too late that is.
+  // Returns when the next operation is due, or the phase is stopped; and how many nanoseconds too late that is.
   uint64_t Await() { return schedule_.is_unlimited() ? 0 : AwaitDue(); }
 
  private:
   uint64_t AwaitDue();
 
   const RateSchedule& schedule_;
-  const std::atomic<bool>& stop_;
+  const Phase& phase_;
   const double threads_;
   const uint64_t start_nanos_;
   double due_nanos_;  // Since the start.

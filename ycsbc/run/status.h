@@ -51,8 +51,8 @@ class StatusReporter {
   IntervalSummary cumulative_;
   uint64_t last_nanos_ = 0;
   uint64_t last_done_ = 0;
-  std::array<std::array<bool, 2>, kOps> seen_ =
-      {};  // kinds of operations that had a row: failed ones, those that went well
+  // Kinds of operations that had a row, by whether they went well.
+  std::array<std::array<bool, 2>, kOps> seen_ = {};
 };
 
 }  // namespace miodb::ycsb

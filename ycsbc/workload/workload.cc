@@ -4,7 +4,6 @@
 
 #include "benchmarks/common/clock/sleep.h"
 #include "benchmarks/common/clock/ticks.h"
-#include "benchmarks/common/interrupt.h"
 
 namespace miodb::ycsb {
 
@@ -193,12 +192,9 @@ void Worker::Load() {
     const uint64_t end = Ticks::Now();
     Record(Op::kInsert, code == Code::kOk ? Result::kOk : Result::kError, start, end);
     if (code == Code::kOk) break;
-    const auto is_stopped = [this] {
-      return phase_->stop.load(std::memory_order_relaxed) || bench::Interrupt::StopRequested();
-    };
-    if (++failures <= s.insertion_retry_limit && !is_stopped()) {
+    if (++failures <= s.insertion_retry_limit && !phase_->IsStopped()) {
       const uint64_t wait = static_cast<uint64_t>(s.insertion_retry_interval) * Ticks::kNanosPerSecond;
-      bench::SleepUntil(Ticks::MonotonicNanos() + wait, is_stopped);
+      bench::SleepUntil(Ticks::MonotonicNanos() + wait, [this] { return phase_->IsStopped(); });
       continue;
     }
     const std::string message = "insert of " + std::string(key) + ": " + session_->error();

@@ -25,6 +25,7 @@
 
 #include "benchmarks/common/draw/random.h"
 #include "benchmarks/common/engine.h"
+#include "benchmarks/common/interrupt.h"
 #include "ycsbc/workload/choosers.h"
 #include "ycsbc/workload/measurements.h"
 #include "ycsbc/workload/record.h"
@@ -50,6 +51,9 @@ class Phase {
   InsertCounter inserts;
   SharedCounter turn{0};  // Of the sequential distribution.
   std::atomic<bool> stop{false};
+
+  // Whether threads are to end: after an Abort, or where the program is interrupted. relaxed: seen soon enough
+  bool IsStopped() const { return stop.load(std::memory_order_relaxed) || bench::Interrupt::StopRequested(); }
 
  private:
   mutable std::mutex mutex_;

@@ -126,15 +126,8 @@ class LevelDbEngine final : public Engine {
   }
 
   bool Describe(Text which, std::string* text) override {
-    if (which == Text::kSstables) return api_.Property(db_, "leveldb.sstables", text);
-    if (which == Text::kMemory) {
-      if (!api_.Property(db_, "leveldb.approximate-memory-usage", text)) return false;
-      *text = "memory bytes: " + *text + "\n";
-      return true;
-    }
-    if (!api_.Property(db_, "leveldb.stats", text)) return false;
-    if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, kLevels);
-    return true;
+    const auto property = [this](const char* name, std::string* found) { return api_.Property(db_, name, found); };
+    return DescribeByProperties(property, which, kLevels, text);
   }
 
   uint64_t Comparisons() const override { return order_.calls(); }

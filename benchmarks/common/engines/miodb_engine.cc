@@ -87,15 +87,9 @@ class MioDbEngine final : public Engine {
   }
 
   bool Describe(Text which, std::string* text) override {
-    if (which == Text::kSstables) return db_->GetProperty("leveldb.sstables", text);
-    if (which == Text::kMemory) {
-      if (!db_->GetProperty("leveldb.approximate-memory-usage", text)) return false;
-      *text = "memory bytes: " + *text + "\n";
-      return true;
-    }
-    if (!db_->GetProperty("leveldb.stats", text)) return false;
+    const auto property = [this](const char* name, std::string* found) { return db_->GetProperty(name, found); };
+    if (!DescribeByProperties(property, which, MakeOptions().num_levels, text)) return false;
     if (which == Text::kStats && config_.perf_sampling > 0) *text += times_.Take();
-    if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, MakeOptions().num_levels);
     return true;
   }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "benchmarks/common/engine.h"
@@ -104,28 +105,18 @@ class MioDbSession final : public Session {
   ~MioDbSession() override { times_->Add(own_); }
 
   Code Put(std::string_view key, std::string_view value) override {
-    return Call([&] {
-      return families_.empty() ? db_->Put(write_options_, ToSlice(key), ToSlice(value))
-                               : db_->Put(write_options_, Of(key), ToSlice(key), ToSlice(value));
-    });
+    return Call(key,
+                [&](auto*... family) { return db_->Put(write_options_, family..., ToSlice(key), ToSlice(value)); });
   }
   Code Delete(std::string_view key) override {
-    return Call([&] {
-      return families_.empty() ? db_->Delete(write_options_, ToSlice(key))
-                               : db_->Delete(write_options_, Of(key), ToSlice(key));
-    });
+    return Call(key, [&](auto*... family) { return db_->Delete(write_options_, family..., ToSlice(key)); });
   }
   Code Merge(std::string_view key, std::string_view operand) override {
-    return Call([&] {
-      return families_.empty() ? db_->Merge(write_options_, ToSlice(key), ToSlice(operand))
-                               : db_->Merge(write_options_, Of(key), ToSlice(key), ToSlice(operand));
-    });
+    return Call(key,
+                [&](auto*... family) { return db_->Merge(write_options_, family..., ToSlice(key), ToSlice(operand)); });
   }
   Code SingleDelete(std::string_view key) override {
-    return Call([&] {
-      return families_.empty() ? db_->SingleDelete(write_options_, ToSlice(key))
-                               : db_->SingleDelete(write_options_, Of(key), ToSlice(key));
-    });
+    return Call(key, [&](auto*... family) { return db_->SingleDelete(write_options_, family..., ToSlice(key)); });
   }
 
   Code Get(std::string_view key, std::string_view* value) override {
@@ -150,17 +141,16 @@ class MioDbSession final : public Session {
   }
 
   void BatchPut(std::string_view key, std::string_view value) override {
-    families_.empty() ? batch_.Put(ToSlice(key), ToSlice(value)) : batch_.Put(Of(key), ToSlice(key), ToSlice(value));
+    InFamily(key, [&](auto*... family) { batch_.Put(family..., ToSlice(key), ToSlice(value)); });
   }
   void BatchDelete(std::string_view key) override {
-    families_.empty() ? batch_.Delete(ToSlice(key)) : batch_.Delete(Of(key), ToSlice(key));
+    InFamily(key, [&](auto*... family) { batch_.Delete(family..., ToSlice(key)); });
   }
   void BatchSingleDelete(std::string_view key) override {
-    families_.empty() ? batch_.SingleDelete(ToSlice(key)) : batch_.SingleDelete(Of(key), ToSlice(key));
+    InFamily(key, [&](auto*... family) { batch_.SingleDelete(family..., ToSlice(key)); });
   }
   bool BatchMerge(std::string_view key, std::string_view operand) override {
-    families_.empty() ? batch_.Merge(ToSlice(key), ToSlice(operand))
-                      : batch_.Merge(Of(key), ToSlice(key), ToSlice(operand));
+    InFamily(key, [&](auto*... family) { batch_.Merge(family..., ToSlice(key), ToSlice(operand)); });
     return true;
   }
   Code BatchWrite() override {
@@ -175,16 +165,23 @@ class MioDbSession final : public Session {
   }
 
  private:
-  ColumnFamilyHandle* Of(std::string_view key) const { return FamilyOf(families_, key); }
+  // Calls with the family of a key as an argument, or without any where the default family alone is used.
+  template <typename Function>
+  std::invoke_result_t<const Function&> InFamily(std::string_view key, const Function& function) {
+    return families_.empty() ? function() : function(FamilyOf(families_, key));
+  }
 
   template <typename Result>
   Code GetInto(Result* result, std::string_view key, std::string_view* value) {
-    const Code code = Call([&] {
-      return families_.empty() ? db_->Get(read_options_, ToSlice(key), result)
-                               : db_->Get(read_options_, Of(key), ToSlice(key), result);
-    });
+    const Code code =
+        Call(key, [&](auto*... family) { return db_->Get(read_options_, family..., ToSlice(key), result); });
     if (code == Code::kOk) *value = std::string_view(result->data(), result->size());
     return code;
+  }
+
+  template <typename Function>
+  Code Call(std::string_view key, const Function& function) {
+    return Call([&] { return InFamily(key, function); });
   }
 
   template <typename Function>

@@ -121,7 +121,7 @@ class RocksDbSession final : public CSession {
   const std::vector<void*> families_;
   const bool pins_;
   void* pinned_ = nullptr;
-  // Of a MultiGet, kept from call to call.
+  // Arguments of MultiGet, whose memory is kept from call to call.
   std::vector<const char*> starts_;
   std::vector<size_t> sizes_;
   std::vector<void*> slices_;

@@ -73,6 +73,7 @@ Status ReplayCalls::Write(const TraceRecord& record) {
     ColumnFamilyHandle* family = nullptr;
     Status s = FindFamily(update.column_family, &family);
     if (!s.ok()) return s;
+    written_bytes_ += update.key.size() + update.value.size();
     switch (update.kind) {
       case TraceUpdate::kPut:
         batch_.Put(family, update.key, update.value);

@@ -32,6 +32,9 @@ class ReplayCalls {
   // Moves of iterators so far.
   uint64_t steps() const { return steps_; }
 
+  // Bytes of keys and values of writes so far.
+  uint64_t written_bytes() const { return written_bytes_; }
+
  private:
   // An iterator between its seek and its scan record. The bounds are what it refers to.
   struct Open {
@@ -58,6 +61,7 @@ class ReplayCalls {
   std::vector<std::string> values_;
   std::deque<std::unique_ptr<Open>> open_;  // Oldest first.
   uint64_t steps_ = 0;
+  uint64_t written_bytes_ = 0;
 };
 
 }  // namespace miodb::bench

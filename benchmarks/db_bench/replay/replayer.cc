@@ -52,13 +52,6 @@ struct ReplayJob {
   }
 };
 
-uint64_t WrittenBytes(const Slice& batch) {
-  TraceUpdates updates(batch);
-  uint64_t bytes = 0;
-  for (TraceUpdate update; updates.Next(&update);) bytes += update.key.size() + update.value.size();
-  return bytes;
-}
-
 // Makes calls, measures them and keeps the account of one worker.
 class Worker {
  public:
@@ -66,6 +59,7 @@ class Worker {
       : calls_(db), index_(index), options_(options), stop_(stop) {}
 
   void Make(const TraceRecord& record, uint64_t due_nanos, bool keeps_iterators) {
+    const uint64_t written_before = calls_.written_bytes();
     const uint64_t start = Ticks::MonotonicNanos();
     const uint64_t lag_micros = due_nanos != 0 && start > due_nanos ? (start - due_nanos) / 1000 : 0;
     const Status s = calls_.Make(record, keeps_iterators);
@@ -90,7 +84,7 @@ class Worker {
     call.nanos = nanos;
     call.lag_micros = lag_micros;
     call.offset = record.offset;
-    if (record.type == kTraceWrite) call.written_bytes = WrittenBytes(record.batch);
+    call.written_bytes = calls_.written_bytes() - written_before;
     // relaxed: a wish, which others may see a call later
     if (!options_.on_call(call)) stop_->store(true, std::memory_order_relaxed);
   }

@@ -246,9 +246,8 @@ TEST_F(SharedResourcesTest, MemtablesStayWithinTheBudget) {
 
 // A child of fork() has none of the parent's threads.
 TEST_F(SharedResourcesTest, AChildHasThreadsOfItsOwn) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer lets no threads start in a child of a process that has had some";
-#endif
+  if (RunsUnderThreadSanitizer())
+    GTEST_SKIP() << "ThreadSanitizer lets no threads start in a child of a process that has had some";
   std::shared_ptr<SharedResources> parents = NewSharedResources();
   options_.shared_resources = parents;
   ASSERT_NE(nullptr, Open(2));  // so that it has threads

@@ -69,9 +69,8 @@ TEST_F(VolatileSsdTest, KeepsWhatOnlyTheLogHas) {
 }
 
 TEST_F(VolatileSsdTest, SurvivesTheProcessInTheMiddleOfItsWork) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer lets no threads start in a child of a process that has had some";
-#endif
+  if (RunsUnderThreadSanitizer())
+    GTEST_SKIP() << "ThreadSanitizer lets no threads start in a child of a process that has had some";
   for (uint64_t round = 0; round < 4; round++) {
     const pid_t child = fork();
     if (child == 0) {

@@ -210,9 +210,8 @@ TEST_P(LongKeysTest, MatchTheModel) {
 
 // The process that dies has written all of these keys and not closed the database.
 TEST_P(LongKeysTest, SurviveTheProcess) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer lets no threads start in a child of a process that has had some";
-#endif
+  if (RunsUnderThreadSanitizer())
+    GTEST_SKIP() << "ThreadSanitizer lets no threads start in a child of a process that has had some";
   const pid_t child = fork();
   if (child == 0) {
     Open();
