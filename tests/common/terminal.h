@@ -52,26 +52,33 @@ class Terminal {
   void Send(char key) { Send(std::string(1, key)); }
   void Kill(int signal) { kill(process_, signal); }
 
-  // Reads until this has come behind what was waited for before. False if it does not within a minute, or the program
-  // ends without it.
+  // Reads until this has come behind what was waited for before. False if the program ends without it, or is silent for
+  // a minute.
   bool WaitFor(const std::string& what) {
-    for (int tries = 0; tries < 600; tries++) {
+    for (int silent = 0; silent < kMaxSilent; silent++) {
       const size_t at = text_.find(what, seen_);
       if (at != std::string::npos) {
         seen_ = at + what.size();
         return true;
       }
-      if (!ReadSome(100) && HasEnded()) return text_.find(what, seen_) != std::string::npos;
+      if (ReadSome(100)) {
+        silent = -1;
+      } else if (HasEnded()) {
+        return text_.find(what, seen_) != std::string::npos;
+      }
     }
     return false;
   }
 
   // Reads the output until the program ends. Returns the exit code, or 1000 and the signal that ended it, or -1 after a
-  // minute.
+  // minute of silence.
   int Wait() {
-    for (int tries = 0; tries < 600; tries++) {
-      if (ReadSome(100)) continue;
-      if (HasEnded()) return WIFEXITED(status_) ? WEXITSTATUS(status_) : 1000 + WTERMSIG(status_);
+    for (int silent = 0; silent < kMaxSilent; silent++) {
+      if (ReadSome(100)) {
+        silent = -1;
+      } else if (HasEnded()) {
+        return WIFEXITED(status_) ? WEXITSTATUS(status_) : 1000 + WTERMSIG(status_);
+      }
     }
     return -1;
   }
@@ -88,6 +95,8 @@ class Terminal {
   }
 
  private:
+  static constexpr int kMaxSilent = 600;  // looks of 100 ms
+
   bool ReadSome(int milliseconds) {
     pollfd wait{master_, POLLIN, 0};
     if (poll(&wait, 1, milliseconds) <= 0 || (wait.revents & POLLIN) == 0) return false;
