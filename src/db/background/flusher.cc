@@ -21,9 +21,9 @@ bool Flusher::Step() {
   {
     DbLock lock(control_);
     const bool busy = scheduler_->flushing() || scheduler_->flush_blocked();
-    if (tree_->immutables.empty() || busy || !control_->error().ok()) return BuildFilter();
+    if (tree_->immutables.empty() || busy || !control_->error().ok()) return false;
     // A flush frees what is left behind a chunk's frames, where its index is written.
-    if (tree_->immutables.back() == tree_->indexing) return BuildFilter();
+    if (tree_->immutables.back() == tree_->indexing) return false;
     memtable = tree_->immutables.back();
     snapshots = tree_->snapshots.Sequences();
     filter = std::make_unique<VersionFilter>(snapshots);
@@ -130,42 +130,39 @@ void Flusher::Install(MemTableRef memtable, Additions added, std::vector<RangeDe
   control_->Progressed();
 }
 
-// Tables that recovery opened have no filters; they come one by one while there is nothing to flush.
-bool Flusher::BuildFilter() {
-  if (unfiltered_.empty() || filtering_) return false;
-  TableRef table = std::move(unfiltered_.back());
-  CHECK(table != nullptr);
-  unfiltered_.pop_back();
-  if (table.use_count() > 1) {  // else no version has it any more
-    filtering_ = true;
-    {
-      const DbUnlock unlock(control_);
-      try {
-        table->BuildFilter(db_.options.filter_bits_per_key);
-      } catch (const std::exception&) {
-        // Gets do without.
-      }
-      table.reset();
-    }
-    DCHECK(filtering_);  // nobody else builds one meanwhile
-    filtering_ = false;
-  }
-  if (unfiltered_.empty()) control_->SignalDone();
-  return true;
-}
-
-// A table that only this list holds belongs to no version and to no reader: its index is garbage that waits for nothing
-// but this reference.
-void Flusher::DropUnread() {
-  std::erase_if(unfiltered_, [](const TableRef& table) { return table.use_count() == 1; });
-}
-
 // Filters lie in DRAM, so a recovered table has none. Gets are right without them and slower.
 void Flusher::AddUnfiltered(const Version& version) {
-  CHECK(unfiltered_.empty() && !filtering_);
-  for (const Run* run : version.runs) {
-    unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
+  CHECK(unfiltered_.empty() && filtering_ == 0);
+  for (auto run = version.runs.rbegin(); run != version.runs.rend(); ++run) {
+    unfiltered_.insert(unfiltered_.end(), (*run)->tables.begin(), (*run)->tables.end());
   }
+}
+
+bool Flusher::BuildFilter() {
+  TableRef table;
+  {
+    DbLock lock(control_);
+    if (unfiltered_.empty() || control_->closing()) return false;
+    while (table == nullptr && !unfiltered_.empty()) {
+      table = unfiltered_.back().lock();
+      unfiltered_.pop_back();
+    }
+    filtering_++;
+  }
+  const CpuCensus::Work work(census_);
+  if (table != nullptr) {
+    try {
+      table->BuildFilter(db_.options.filter_bits_per_key);
+    } catch (const std::exception&) {
+      // Gets do without.
+    }
+    table.reset();
+  }
+  DbLock lock(control_);
+  DCHECK_GT(filtering_, 0);
+  filtering_--;
+  if (!HasUnfiltered()) control_->SignalDone();
+  return true;
 }
 
 }  // namespace miodb

@@ -1,16 +1,17 @@
-// Flusher: turns the oldest immutable memtable into a run of level 0 (merge/flush.h). While there is nothing to
-// flush, it builds the filters of tables that recovery has opened.
+// Flusher: turns the oldest immutable memtable into a run of level 0 (merge/flush.h). The filters of tables that
+// recovery has opened are built by threads that have nothing to flush and nothing to merge.
 //
 // A flush installs its result as every job does, with the mutex held: the manifest's edit becomes durable, the new
 // version becomes current, the read state is published. Memory that the memtable alone held is freed when its last
 // reader leaves.
 //
-// Threads: Step by one at a time; the rest as annotated.
+// Threads: Step by one at a time, BuildFilter by any number; the rest as annotated.
 // After a crash: before the edit the log chunks of the memtable, after it the run, with the flushed sequence.
 
 #ifndef MIODB_SRC_DB_BACKGROUND_FLUSHER_H_
 #define MIODB_SRC_DB_BACKGROUND_FLUSHER_H_
 
+#include <memory>
 #include <vector>
 
 #include "compaction/policy/scheduler.h"
@@ -43,23 +44,23 @@ class Flusher {
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
 
-  // Does a flush, or builds a filter. False if there was nothing to do.
+  // Does a flush. False if there was nothing to do.
   bool Step() EXCLUDES(db_mutex);
 
-  // The tables of a version that was recovered are to get filters.
+  // The tables of a version that was recovered are to get filters, the newest first. A table that a merge takes away
+  // before is not held.
   void AddUnfiltered(const Version& version) REQUIRES(db_mutex);
 
-  // Lets go of tables that wait for a filter although nobody else has them any more.
-  void DropUnread() REQUIRES(db_mutex);
+  // Builds the filter of one table. False if none is left to begin with.
+  bool BuildFilter() EXCLUDES(db_mutex);
 
-  // A filter is being built, and any is still to be built.
-  bool filtering() const REQUIRES(db_mutex) { return filtering_; }
-  bool HasUnfiltered() const REQUIRES(db_mutex) { return filtering_ || !unfiltered_.empty(); }
+  // Filters are being built, which holds their tables, and any is still to be built.
+  bool filtering() const REQUIRES(db_mutex) { return filtering_ > 0; }
+  bool HasUnfiltered() const REQUIRES(db_mutex) { return filtering_ > 0 || !unfiltered_.empty(); }
 
  private:
   Status Apply(const MemTable& memtable, Additions* added, std::vector<RangeDeletion> deleted) REQUIRES(db_mutex);
   void Install(MemTableRef memtable, Additions added, std::vector<RangeDeletion> deleted, Status s) REQUIRES(db_mutex);
-  bool BuildFilter() REQUIRES(db_mutex);
 
   DbContext& db_;
   Control* const control_;
@@ -71,8 +72,8 @@ class Flusher {
   Space* const space_;
   CpuCensus* const census_;
 
-  std::vector<TableRef> unfiltered_ GUARDED_BY(db_mutex);
-  bool filtering_ GUARDED_BY(db_mutex) = false;
+  std::vector<std::weak_ptr<const PMTable>> unfiltered_ GUARDED_BY(db_mutex);
+  int filtering_ GUARDED_BY(db_mutex) = 0;  // threads that build one
 };
 
 }  // namespace miodb

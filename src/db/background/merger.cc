@@ -160,10 +160,7 @@ bool Merger::Step() {
   {
     DbLock lock(control_);
     if (!control_->error().ok() || control_->closing()) return false;
-    if (ranges_.IsDue() && ranges_.Trim()) {
-      flusher_->DropUnread();
-      return true;
-    }
+    if (ranges_.IsDue() && ranges_.Trim()) return true;
     MarkGarbage();
     if (scheduler_->marks().state() != MarkState::kWanted) {
       job = scheduler_->NextMerge(MakePickerInput());
@@ -338,7 +335,6 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   const bool refused = result.copies_refused, given_up = result.given_up;
   job = MergeJob();
   result = MergeResult();
-  flusher_->DropUnread();
   Finish(hold, s, given_up ? Outcome::kGivenUp : OutcomeOf(s), refused);
 }
 

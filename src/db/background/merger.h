@@ -13,7 +13,6 @@
 #include "compaction/merge/merge.h"
 #include "compaction/policy/picker.h"
 #include "compaction/policy/scheduler.h"
-#include "src/db/background/flusher.h"
 #include "src/db/background/range_trim.h"
 #include "src/db/background/ssd_tier.h"
 #include "src/db/context/cpu_census.h"
@@ -33,7 +32,6 @@ class Merger {
     Space* space;
     LogFloor* floor;
     SsdTier* tier;
-    Flusher* flusher;
     CpuCensus* census;
   };
 
@@ -45,12 +43,11 @@ class Merger {
         space_(parts.space),
         floor_(parts.floor),
         tier_(parts.tier),
-        flusher_(parts.flusher),
         census_(parts.census),
         ranges_(db, parts.control, parts.tree, parts.scheduler) {
     CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr);
     CHECK(space_ != nullptr && floor_ != nullptr);
-    CHECK(tier_ != nullptr && flusher_ != nullptr && census_ != nullptr);
+    CHECK(tier_ != nullptr && census_ != nullptr);
   }
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
@@ -97,7 +94,6 @@ class Merger {
   Space* const space_;
   LogFloor* const floor_;
   SsdTier* const tier_;
-  Flusher* const flusher_;
   CpuCensus* const census_;
   RangeTrim ranges_;
   bool found_all_ GUARDED_BY(db_mutex) = false;  // the last search has found all tables of the marks

@@ -175,7 +175,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
                                          floor_.get(), kept_.get(), space_.get(), census_.get())),
       merger_(std::make_unique<Merger>(
           *context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(), floor_.get(),
-                                   tier_.get(), flusher_.get(), census_.get()})) {
+                                   tier_.get(), census_.get()})) {
   const WritePath::Parts parts{control_.get(), tree_.get(),   scheduler_.get(), space_.get(),   logs_.get(),
                                flusher_.get(), merger_.get(), tier_.get(),      workers_.get(), census_.get()};
   write_ = std::make_unique<WritePath>(*context_, parts);
@@ -196,9 +196,9 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
     const bool sealed = write_->SealIfAsked();
     const bool flushed = flusher_->Step();
     if (!context_->hooks.manual_background) logs_->TrimArchive();
-    return sealed || flushed;
+    return sealed || flushed || flusher_->BuildFilter();
   });
-  workers_->Add(Step::kMerge, [this] { return merger_->Step(); });
+  workers_->Add(Step::kMerge, [this] { return merger_->Step() || flusher_->BuildFilter(); });
   workers_->Add(Step::kSsd, [this] { return tier_->Step(); });
 }
 
