@@ -143,7 +143,7 @@ Status VersionSet::OpenSavepoints(StateOpener* opener) {
 
 Status VersionSet::OpenKept(StateOpener* opener) {
   CHECK(kept_.empty());
-  for (const auto& [id, chunk] : manifest_.state().kept) {
+  for (const auto& [id, chunk] : manifest_.state().kept.by_id) {
     if (MIODB_MUTATED(kKeptUnclaimed)) break;
     const LogChunkPlace place = {id, chunk.offset, RoundToUnit(chunk.bytes), true, chunk.bytes};
     DCHECK_EQ(id, chunk.id);

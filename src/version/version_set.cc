@@ -214,7 +214,7 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   CHECK_EQ(savepoints_.size(), manifest_.state().savepoints.size());
   for (const uint64_t id : edit.removed_kept) kept_.erase(id);
   kept_.merge(next->kept);
-  CHECK(kept_.size() == manifest_.state().kept.size() || MIODB_MUTATED(kKeptUnclaimed));
+  CHECK(kept_.size() == manifest_.state().kept.by_id.size() || MIODB_MUTATED(kKeptUnclaimed));
   current_ = std::move(next->version);
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());

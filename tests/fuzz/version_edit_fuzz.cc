@@ -30,6 +30,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(copy.families.size() == state.families.size() && copy.next_family == state.next_family);
   FUZZ_CHECK(copy.files.size() == state.files.size() && copy.ranges.size() == state.ranges.size());
   FUZZ_CHECK(copy.family_names == state.family_names && copy.savepoint_names == state.savepoint_names);
-  FUZZ_CHECK(copy.savepoints.size() == state.savepoints.size() && copy.kept.size() == state.kept.size());
+  FUZZ_CHECK(copy.savepoints.size() == state.savepoints.size() && copy.kept.by_id.size() == state.kept.by_id.size());
   return 0;
 }

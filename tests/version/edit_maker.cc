@@ -63,7 +63,7 @@ std::string TextOf(const ManifestState& state) {
   for (const auto& [name, id] : state.family_names) text += "family " + name + " is " + std::to_string(id) + "\n";
   for (const auto& [name, id] : state.savepoint_names) text += "savepoint " + name + " is " + std::to_string(id) + "\n";
   for (const auto& [id, savepoint] : state.savepoints) text += std::to_string(id) + ": " + TextOf(savepoint) + "\n";
-  for (const auto& [id, chunk] : state.kept) text += std::to_string(id) + ": " + TextOf(chunk) + "\n";
+  for (const auto& [id, chunk] : state.kept.by_id) text += std::to_string(id) + ": " + TextOf(chunk) + "\n";
   for (const auto& [offset, place] : state.payload) text += "payload " + TextOf(place) + "\n";
   return text + std::to_string(state.payload_totals.live_bytes) + "/" + std::to_string(state.payload_totals.bytes);
 }

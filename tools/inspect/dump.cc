@@ -223,7 +223,7 @@ void Dumper::PrintPayload(const char* indent, const PayloadPlace& place) {
 
 void Dumper::PrintTables(const ManifestState& state) {
   for (const auto& [id, savepoint] : state.savepoints) PrintSavepoint("", savepoint);
-  for (const auto& [id, chunk] : state.kept) PrintKept("", chunk);
+  for (const auto& [id, chunk] : state.kept.by_id) PrintKept("", chunk);
   for (const auto& [id, place] : state.ranges) PrintRange("", place);
   for (const auto& [offset, place] : state.payload) PrintPayload("", place);
   for (const auto& [number, place] : state.files) {

@@ -322,7 +322,7 @@ Status ReaderFollower::FindPart(uint64_t sequence, LogPart* part) const {
     if (!log_->FindPart(sequence, part)) return Status::Corruption(db_.pool->path(), "the log has a gap");
   } else {
     uint64_t begin = log_->first_sequence();
-    const KeptChunk* const hit = FindKept(manifest_->state().kept, sequence, &begin);
+    const KeptChunk* const hit = manifest_->state().kept.Find(sequence, &begin);
     if (hit == nullptr) return NoMoreInLog(sequence, begin);
     *part = {hit->id, nullptr, hit->bytes, hit->first_sequence, hit->last_sequence};
     Status s = db_.pool->Claim(hit->offset, RoundToUnit(hit->bytes), ExtentKind::kLog, &part->extent);

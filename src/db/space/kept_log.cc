@@ -13,9 +13,6 @@ namespace miodb {
 
 namespace {
 
-// Space in the pool when no table has the extent as its payload any more.
-uint64_t SpaceOf(const KeptChunk& chunk) { return RoundToUnit(chunk.bytes); }
-
 // Goes through the log from its newest part to the one with a write.
 class Search {
  public:
@@ -32,8 +29,8 @@ class Search {
   }
 
   // The rest of the log, which goes up to what was looked at, or is none.
-  void LookInto(const std::map<uint64_t, KeptChunk>& kept, const ChunkExtents& extents) {
-    const KeptChunk* const hit = FindKept(kept, sequence_, &begin_);
+  void LookInto(const KeptChunks& kept, const ChunkExtents& extents) {
+    const KeptChunk* const hit = kept.Find(sequence_, &begin_);
     const auto extent = hit != nullptr ? extents.find(hit->id) : extents.end();
     if (extent == extents.end()) return;
     Take({hit->id, extent->second, hit->bytes, hit->first_sequence, hit->last_sequence});
@@ -63,18 +60,6 @@ uint64_t KeptLog::limit() const {
   return db_.options.log_mode == kLogPmem && !db_.hooks.repairs ? db_.options.keep_log_bytes : 0;
 }
 
-// The manifest has them by id; what a follower goes by is the sequence.
-std::vector<KeptChunk> KeptLog::ByAge() const {
-  std::vector<KeptChunk> kept;
-  for (const auto& [id, chunk] : tree_->versions->manifest().kept) {
-    DCHECK_EQ(id, chunk.id);
-    kept.push_back(chunk);
-  }
-  std::sort(kept.begin(), kept.end(),
-            [](const KeptChunk& a, const KeptChunk& b) { return a.first_sequence < b.first_sequence; });
-  return kept;
-}
-
 // The newest stay, as many as the limit has room for. follows: nothing is missing between what is kept and what was
 // flushed.
 void KeptLog::Keep(const std::vector<Flushed>& flushed, bool follows, VersionEdit* edit, ChunkExtents* extents) const {
@@ -91,9 +76,12 @@ void KeptLog::Keep(const std::vector<Flushed>& flushed, bool follows, VersionEdi
     (*extents)[chunk->place.id] = chunk->extent;
   }
   stays = stays && follows;
-  const std::vector<KeptChunk> kept = ByAge();
-  for (auto chunk = kept.rbegin(); chunk != kept.rend(); ++chunk) {
-    if (!fits(*chunk)) edit->removed_kept.push_back(chunk->id);
+  const KeptChunks& kept = tree_->versions->manifest().kept;
+  uint64_t space = kept.space;
+  for (const auto& [first, id] : kept.by_age) {
+    if (stays && space <= left) break;
+    edit->removed_kept.push_back(id);
+    space -= SpaceOf(kept.by_id.at(id));
   }
   DCHECK_LE(left, limit());
 }
@@ -126,12 +114,13 @@ void KeptLog::AddFlushed(const MemTable& memtable, VersionEdit* edit, ChunkExten
 // what it is about to read.
 bool KeptLog::LetGo() {
   tree_->AwaitEdit();  // a flush may be taking out the same
-  if (tree_->versions->manifest().kept.empty() || !control_->error().ok()) return false;
+  if (tree_->versions->manifest().kept.by_id.empty() || !control_->error().ok()) return false;
   VersionEdit edit;
   const Status s = db_.WithMemory([&] {
     control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
-    const std::vector<KeptChunk> kept = ByAge();
-    for (size_t i = 0; i < (kept.size() + 1) / 2; i++) edit.removed_kept.push_back(kept[i].id);
+    const KeptChunks& kept = tree_->versions->manifest().kept;
+    auto oldest = kept.by_age.begin();
+    for (size_t i = 0; i < (kept.by_age.size() + 1) / 2; i++) edit.removed_kept.push_back((oldest++)->second);
     CHECK(!edit.removed_kept.empty());
     db_.Log("lets go of %zu kept log chunks: the pool is nearly full", edit.removed_kept.size());
     const Status applied = tree_->Apply(std::move(edit), {});
@@ -139,12 +128,6 @@ bool KeptLog::LetGo() {
     return applied;
   });
   return s.ok();
-}
-
-uint64_t KeptLog::bytes() const {
-  uint64_t sum = 0;
-  for (const auto& [id, chunk] : tree_->versions->manifest().kept) sum += SpaceOf(chunk);
-  return sum;
 }
 
 // acquire: who sees the sequence sees the frames.

@@ -41,7 +41,7 @@ class KeptLog final : public LogSource {
   bool LetGo() REQUIRES(db_mutex);
 
   // Bytes of the pool that are kept, those that tables refer to as well.
-  uint64_t bytes() const REQUIRES(db_mutex);
+  uint64_t bytes() const REQUIRES(db_mutex) { return tree_->versions->manifest().kept.space; }
 
   // In chunks that are kept or that memtables have.
   uint64_t LastVisible() const override;
@@ -55,7 +55,6 @@ class KeptLog final : public LogSource {
   };
 
   uint64_t limit() const;
-  std::vector<KeptChunk> ByAge() const REQUIRES(db_mutex);
   void Keep(const std::vector<Flushed>& flushed, bool follows, VersionEdit* edit, ChunkExtents* extents) const
       REQUIRES(db_mutex);
 

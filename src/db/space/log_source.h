@@ -6,11 +6,9 @@
 #define MIODB_SRC_DB_SPACE_LOG_SOURCE_H_
 
 #include <cstdint>
-#include <map>
 
 #include "miodb/status.h"
 #include "src/nvm/pool/extent.h"
-#include "src/version/edit/kept_chunk.h"
 
 namespace miodb {
 
@@ -38,10 +36,6 @@ class LogSource {
  protected:
   ~LogSource() = default;
 };
-
-// The kept chunk with a write, or null. *begin: where the rest of the log begins, up to which what is kept goes, or
-// there is none; where it is null, then the oldest write that comes behind the one that was looked for.
-const KeptChunk* FindKept(const std::map<uint64_t, KeptChunk>& kept, uint64_t sequence, uint64_t* begin);
 
 // The error if no part has the write.
 Status NoMoreInLog(uint64_t sequence, uint64_t oldest);

@@ -265,7 +265,7 @@ void Verifier::CheckStates(const std::string& manifest, Progress* progress) {
   }
   const uint64_t with_tables = claims_.bytes();
   VerifyKept(image_, state_, &claims_, report_);
-  result_.kept_log.chunks = state_.kept.size();
+  result_.kept_log.chunks = state_.kept.by_id.size();
   result_.kept_log.bytes = claims_.bytes() - with_tables;
   for (const SavedState& saved : saved_) VerifySavedLog(image_, saved, &claims_);
   result_.savepoints.bytes += claims_.bytes() - needed - result_.kept_log.bytes;

@@ -34,9 +34,9 @@ void VerifyChunk(const PoolImage& image, const KeptChunk& kept, SpaceClaims* cla
 
 void VerifyKept(const PoolImage& image, const ManifestState& state, SpaceClaims* claims, const ReportProblem& report) {
   CHECK(claims != nullptr && report != nullptr);
-  if (state.kept.empty()) return;
+  if (state.kept.by_id.empty()) return;
   std::vector<KeptChunk> kept;
-  for (const auto& [id, chunk] : state.kept) {
+  for (const auto& [id, chunk] : state.kept.by_id) {
     if (id >= state.next_id) report({"kept log chunk " + std::to_string(id), "the next id is not above it"});
     VerifyChunk(image, chunk, claims, report);
     kept.push_back(chunk);

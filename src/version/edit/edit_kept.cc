@@ -1,5 +1,7 @@
 // Kept log chunks in edits.
 
+#include <iterator>
+
 #include "src/format/pm_ref.h"
 #include "src/format/record.h"
 #include "src/util/check/check.h"
@@ -28,6 +30,20 @@ bool GetKept(Slice* input, KeptChunk* chunk) {
 }
 
 }  // namespace
+
+// A write that is in a gap, which only a foreign hand makes, is not found.
+const KeptChunk* KeptChunks::Find(uint64_t sequence, uint64_t* begin) const {
+  DCHECK_LT(sequence, *begin);
+  DCHECK_EQ(by_age.size(), by_id.size());
+  if (by_age.empty() || by_id.at(by_age.rbegin()->second).last_sequence + 1 != *begin) return nullptr;
+  const auto behind = by_age.upper_bound({sequence, UINT64_MAX});
+  if (behind != by_age.begin()) {
+    const KeptChunk& chunk = by_id.at(std::prev(behind)->second);
+    if (sequence <= chunk.last_sequence) return &chunk;
+  }
+  if (behind != by_age.end()) *begin = behind->first;
+  return nullptr;
+}
 
 // Nothing, in an edit of a database that keeps no log.
 void VersionEdit::EncodeKept(std::string* dst) const {

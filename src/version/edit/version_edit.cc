@@ -159,6 +159,23 @@ void CommitNames(const std::map<uint64_t, Place>& places, const std::vector<uint
   CHECK(fresh->empty());  // no name is of two places
 }
 
+// Ages and space of kept chunks, before their places are committed.
+void CommitAges(const std::vector<uint64_t>& removed, KeptChunks* fresh, KeptChunks* kept) noexcept {
+  DCHECK_EQ(fresh->by_age.size(), fresh->by_id.size());
+  const auto forget = [&](uint64_t id) {
+    const auto chunk = kept->by_id.find(id);
+    if (chunk == kept->by_id.end()) return;
+    CHECK_EQ(kept->by_age.erase({chunk->second.first_sequence, id}), 1u);
+    kept->space -= SpaceOf(chunk->second);
+  };
+  for (const uint64_t id : removed) forget(id);
+  for (const auto& [id, chunk] : fresh->by_id) {
+    forget(id);
+    kept->space += SpaceOf(chunk);
+  }
+  kept->by_age.merge(fresh->by_age);
+}
+
 // The places as they are after the edit, without changing them: the snapshot of a roll-over holds the edit already.
 template <typename Place>
 std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
@@ -333,7 +350,9 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   if (!s.ok()) return s;
   twice = PrepareNames(savepoint_names, edit.removed_savepoints, fresh->savepoints, &fresh->savepoint_names);
   if (twice != nullptr) return Status::Corruption("manifest has two savepoints of one name", *twice);
-  s = PreparePlaces(kept, edit.removed_kept, edit.kept, "manifest removes unknown kept chunk", &fresh->kept);
+  s = PreparePlaces(kept.by_id, edit.removed_kept, edit.kept, "manifest removes unknown kept chunk",
+                    &fresh->kept.by_id);
+  for (const auto& [id, chunk] : fresh->kept.by_id) fresh->kept.by_age.emplace(chunk.first_sequence, id);
   return s.ok() ? PreparePayload(*this, edit, fresh) : s;
 }
 
@@ -352,7 +371,8 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_ranges, &fresh->ranges, &ranges);
   CommitNames(savepoints, edit.removed_savepoints, fresh->savepoints, &fresh->savepoint_names, &savepoint_names);
   CommitPlaces(edit.removed_savepoints, &fresh->savepoints, &savepoints);
-  CommitPlaces(edit.removed_kept, &fresh->kept, &kept);
+  CommitAges(edit.removed_kept, &fresh->kept, &kept);
+  CommitPlaces(edit.removed_kept, &fresh->kept.by_id, &kept.by_id);
   CommitPayload(fresh, this);
   DCHECK_LE(family_names.size(), families.size());  // a dropped family has no name
   DCHECK_EQ(savepoint_names.size(), savepoints.size());
@@ -383,7 +403,7 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   edit.families = PlacesAfter(families, next.removed_families, next.families);
   edit.ranges = PlacesAfter(ranges, next.removed_ranges, next.ranges);
   edit.savepoints = PlacesAfter(savepoints, next.removed_savepoints, next.savepoints);
-  edit.kept = PlacesAfter(kept, next.removed_kept, next.kept);
+  edit.kept = PlacesAfter(kept.by_id, next.removed_kept, next.kept);
   edit.payload = PayloadAfter(*this, next);
   return edit;
 }

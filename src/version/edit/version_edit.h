@@ -166,7 +166,7 @@ struct ManifestState {
   std::map<uint64_t, RangePlace> ranges;
   std::map<uint64_t, SavepointEntry> savepoints;
   PlaceNames savepoint_names;
-  std::map<uint64_t, KeptChunk> kept;
+  KeptChunks kept;
   std::map<PmRef, PayloadPlace> payload;
   PayloadTotals payload_totals;
 

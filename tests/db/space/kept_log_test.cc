@@ -34,7 +34,7 @@ class DBPeer {
     DbLock lock(db->control_.get());
     VersionEdit edit;
     std::map<uint64_t, uint64_t> by_age;
-    for (const auto& [id, chunk] : db->tree_->versions->manifest().kept) by_age[chunk.first_sequence] = id;
+    for (const auto& [id, chunk] : db->tree_->versions->manifest().kept.by_id) by_age[chunk.first_sequence] = id;
     for (const auto& [first, id] : by_age) {
       if (first != by_age.begin()->first && first != by_age.rbegin()->first) edit.removed_kept.push_back(id);
     }
