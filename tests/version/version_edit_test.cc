@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -392,6 +393,49 @@ TEST(VersionEditTest, TheStateOfAStoreHasNoSavepointAndNoKeptLog) {
   edit.savepoints.push_back({5, "a", 6, 7, {}, {}});
   decoded = VersionEdit();
   EXPECT_FALSE(decoded.DecodeSsdState(Encoded(edit)));
+}
+
+// Chunks of a log that goes on, of which some were removed, named again, or taken in another order than they were made.
+TEST(ManifestStateTest, AKeptWriteIsFoundAsAWalkOverAllFindsIt) {
+  for (uint64_t seed : Seeds(ByScale(200, 2000, 100000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    ManifestState state;
+    uint64_t next = 1 + random.Uniform(5), id = 100;
+    for (int step = 0; step < 30; step++) {
+      VersionEdit edit;
+      for (uint64_t added = random.Uniform(4); added > 0; added--) {
+        if (random.OneIn(8)) next += random.Uniform(4);  // a gap, which only a foreign hand makes
+        const uint64_t last = next + random.Uniform(6);
+        const uint64_t older = random.OneIn(3) && id > 110 ? id - 50 : id;  // ids do not follow the writes
+        edit.kept.push_back({older, random.Uniform(100) * 64, 1 + random.Uniform(5000), next, last});
+        next = last + 1;
+        id++;
+      }
+      for (const auto& [known, chunk] : state.kept.by_id) {
+        const bool again = std::any_of(edit.kept.begin(), edit.kept.end(), [&](const auto& c) { return c.id == known; });
+        if (!again && random.OneIn(4)) edit.removed_kept.push_back(known);
+      }
+      ASSERT_OK(state.Apply(edit));
+      uint64_t space = 0;
+      for (const auto& [known, chunk] : state.kept.by_id) space += SpaceOf(chunk);
+      ASSERT_EQ(space, state.kept.space);
+      ASSERT_EQ(state.kept.by_id.size(), state.kept.by_age.size());
+      for (uint64_t sequence = 1; sequence < next; sequence++) {
+        const KeptChunk* hit = nullptr;
+        uint64_t after = next, end = 0;
+        for (const auto& [known, chunk] : state.kept.by_id) {
+          if (chunk.first_sequence > sequence) after = std::min(after, chunk.first_sequence);
+          end = std::max(end, chunk.last_sequence + 1);
+          if (chunk.first_sequence <= sequence && sequence <= chunk.last_sequence) hit = &chunk;
+        }
+        const bool reaches = end == next;
+        uint64_t begin = next;
+        EXPECT_EQ(reaches ? hit : nullptr, state.kept.Find(sequence, &begin));
+        EXPECT_EQ(reaches && hit == nullptr ? after : next, begin);
+      }
+    }
+  }
 }
 
 TEST(ManifestStateTest, SavepointsHaveNamesOfTheirOwn) {
