@@ -44,8 +44,6 @@ uint64_t DBPeer::LastSequence(DB* db) { return Impl(db)->tree_->last_sequence.lo
 std::string DBPeer::CheckSpace(DB* db) {
   DBImpl* const impl = Impl(db);
   DbLock lock(impl->control_.get());
-  // Tables that wait for their filters although no version has them any more; the flush thread lets them go.
-  impl->flusher_->DropUnread();
   SpaceMap space;
   RootSlot root;
   if (!impl->context_->pool->ReadRoot(&root).ok()) return "the root cannot be read";
