@@ -58,6 +58,7 @@ bool RunsUnderSanitizer() { return MIODB_ADDRESS_SANITIZER || MIODB_THREAD_SANIT
 bool RunsUnderThreadSanitizer() { return MIODB_THREAD_SANITIZER; }
 
 std::vector<uint64_t> Seeds(uint64_t count, uint64_t first) {
+  if (RunsUnderThreadSanitizer() && TestScale() == Scale::kQuick) count = (count + 3) / 4;
   const char* const value = std::getenv("MIODB_TEST_SEED");
   if (value != nullptr && *value != '\0') {
     char* end;

@@ -26,7 +26,8 @@ bool RunsUnderSanitizer();
 // Whether that is ThreadSanitizer, which looks up every byte of a comparison.
 bool RunsUnderThreadSanitizer();
 
-// `count` seeds from `first` on; or those that the environment asks for.
+// `count` seeds from `first` on, at scale quick under ThreadSanitizer a quarter of them; or those that the environment
+// asks for.
 std::vector<uint64_t> Seeds(uint64_t count, uint64_t first = 1);
 
 // The command that runs the current test with this seed again, for SCOPED_TRACE.
