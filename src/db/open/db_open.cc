@@ -173,9 +173,9 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
                                     floor_.get(), workers_.get(), census_.get()})),
       flusher_(std::make_unique<Flusher>(*context_, control_.get(), tree_.get(), scheduler_.get(), logs_.get(),
                                          floor_.get(), kept_.get(), space_.get(), census_.get())),
-      merger_(std::make_unique<Merger>(
-          *context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(), floor_.get(),
-                                   tier_.get(), census_.get()})) {
+      merger_(
+          std::make_unique<Merger>(*context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(),
+                                                            floor_.get(), tier_.get(), census_.get()})) {
   const WritePath::Parts parts{control_.get(), tree_.get(),   scheduler_.get(), space_.get(),   logs_.get(),
                                flusher_.get(), merger_.get(), tier_.get(),      workers_.get(), census_.get()};
   write_ = std::make_unique<WritePath>(*context_, parts);
