@@ -4,11 +4,12 @@ import math
 import os
 import subprocess
 
-# Colour-blind safe (Okabe and Ito), one for each engine; further engines and the parts of stacks take what follows.
-ENGINE_COLORS = {'miodb': '#0072b2', 'leveldb': '#e69f00', 'rocksdb': '#009e73'}
-COLORS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442']
+from pages import COLORS, ENGINE_COLORS
+
 PANEL_WIDTH, PANEL_HEIGHT = 620, 400
 LABEL_HEIGHT = 26  # of the line above all panels
+# A panel alone, for a page: small, so that its labels can be read where the page is as narrow as a phone.
+ALONE_WIDTH, ALONE_HEIGHT, ALONE_FONT = 500, 350, 14
 
 
 def quoted(text):
@@ -69,29 +70,41 @@ def number(value):
 
 
 class Script:
-    """The text of plot.gp."""
+    """The text of a gnuplot script: of all panels with a label above them, or of a panel alone as an SVG."""
 
-    def __init__(self, panels, label):
+    def __init__(self, panels, label, alone=''):
+        """alone: the name of the file, of a panel alone."""
         count = len(panels)
         key_pixels = 18 * (max([1] + [panel.key_rows() for panel in panels]) - 1)
-        self.columns = 1 if count == 1 else 2
-        self.rows = -(-count // self.columns)
-        height = self.rows * PANEL_HEIGHT + LABEL_HEIGHT
+        self.alone = bool(alone)
         self.blocks = 0
         self.divisor = 1
-        self.lines = [
-            '# Made by the experiment; gnuplot -e \'kind="svg"\' plot.gp draws it again.',
-            'if (!exists("kind")) kind = "png"',
-            'width = %d' % (self.columns * PANEL_WIDTH), 'height = %d' % height,
-            'if (kind eq "svg") set terminal svg size width, height font "Sans,12" background "white" dynamic; '
-            'else set terminal pngcairo size width, height font "Sans,10" background "white"',
-            'set output "plot.".kind',
+        if alone:
+            self.lines = [
+                'set terminal svg size %d, %d font "Sans,%d" background "white" dynamic' % (
+                    ALONE_WIDTH, ALONE_HEIGHT, ALONE_FONT), 'set output %s' % quoted(alone),
+                'set lmargin at screen %g' % (96 / ALONE_WIDTH), 'set rmargin at screen %g' % (1 - 16 / ALONE_WIDTH),
+                'set bmargin at screen %g' % (72 / ALONE_HEIGHT),
+                'set tmargin at screen %g' % (1 - (70 + key_pixels) / ALONE_HEIGHT)]
+        else:
+            self.columns = 1 if count == 1 else 2
+            self.rows = -(-count // self.columns)
+            height = self.rows * PANEL_HEIGHT + LABEL_HEIGHT
+            self.lines = [
+                '# Made by the experiment; gnuplot -e \'kind="svg"\' plot.gp draws it again.',
+                'if (!exists("kind")) kind = "png"',
+                'width = %d' % (self.columns * PANEL_WIDTH), 'height = %d' % height,
+                'if (kind eq "svg") set terminal svg size width, height font "Sans,12" background "white" dynamic; '
+                'else set terminal pngcairo size width, height font "Sans,10" background "white"',
+                'set output "plot.".kind',
+                'set multiplot layout %d,%d margins screen %g,%g,%g,%g spacing screen %g,%g' % (
+                    self.rows, self.columns, 86 / (self.columns * PANEL_WIDTH), 1 - 26 / (self.columns * PANEL_WIDTH),
+                    76 / height, 1 - (64 + key_pixels + LABEL_HEIGHT) / height,
+                    112 / (self.columns * PANEL_WIDTH), (150 + key_pixels) / height),
+                'set label 100 %s noenhanced at screen 0.5, screen %g center' % (
+                    quoted(label), 1 - LABEL_HEIGHT / 2 / height)]
+        self.lines += [
             'set datafile missing "NaN"', 'set offsets 0, 0, graph 0.04, 0',
-            'set multiplot layout %d,%d margins screen %g,%g,%g,%g spacing screen %g,%g' % (
-                self.rows, self.columns, 86 / (self.columns * PANEL_WIDTH), 1 - 26 / (self.columns * PANEL_WIDTH),
-                70 / height, 1 - (64 + key_pixels + LABEL_HEIGHT) / height,
-                112 / (self.columns * PANEL_WIDTH), (134 + key_pixels) / height),
-            'set label 100 %s noenhanced at screen 0.5, screen %g center' % (quoted(label), 1 - LABEL_HEIGHT / 2 / height),
             'set border 3 lc rgb "#444444"', 'set tics nomirror out',
             'set grid ytics lc rgb "#dddddd" lt 1 lw 1',
             'set key horizontal center bottom at graph 0.5,1.02 Left reverse noenhanced samplen 2 maxrows 2',
@@ -136,7 +149,7 @@ class Script:
         low = max(step for step in steps if step <= min(values) / 1.5 or step == steps[0])
         high = min(step for step in steps if step >= max(values) or step == steps[-1])
         shown = [step for step in steps if low <= step <= high]
-        if len(shown) > 10:
+        if len(shown) > (7 if self.alone else 10):
             shown = [step for step in shown if ('%e' % step).startswith('1')]
         # gnuplot leaves out a tick that lies exactly at the end of a logarithmic axis, for some numbers.
         return ['set yrange [%g:%g]' % (low * 0.999, high * 1.001),
@@ -147,25 +160,43 @@ class Script:
         self.lines += ['set label 2 "nothing measured" at graph 0.5,0.5 center', 'set xrange [0:1]', 'set yrange [0:1]',
                        'plot NaN notitle', 'unset label 2']
 
-    def bars(self, panel):
-        """Groups of bars with whiskers from the least to the largest value."""
-        rows = []
+    def group_tics(self, panel):
+        """Labels of the groups, in lines that have room below each; returns them."""
         labels = [panel.group_label(group) for group in panel.groups]
-        letters = 72 // len(labels)  # So many have room below a group.
-        if max(len(label) for label in labels) >= letters:
-            labels = [wrapped(label, letters) for label in labels]
-            if max(len(line) for label in labels for line in label.split('\n')) >= letters:
-                labels = ['\n' * (i % 2) + label for i, label in enumerate(labels)]
-            self.lines += ['set xlabel offset 0,%g' % (-0.9 * max(label.count('\n') for label in labels))]
-        for group, label in zip(panel.groups, labels):
-            row = [quoted(label)]
-            for line in panel.lines:
-                spread = panel.spread(line, group)
-                row += [self.scaled(value) for value in (spread or (None, None, None))]
-            rows.append(row)
-        name = self.block(rows)
+        letters = (44 if self.alone else 72) // len(labels)
+        longest = max(len(label) for label in labels)
+        if longest < letters:
+            return labels
+        if self.alone and longest > 2 * letters:
+            self.lines += ['set xtics rotate by 35 right', 'set bmargin at screen %g' % (
+                min(48 + 4 * longest, 120) / ALONE_HEIGHT), 'unset xlabel']
+            return labels
+        labels = [wrapped(label, letters) for label in labels]
+        if max(len(line) for label in labels for line in label.split('\n')) >= letters:
+            labels = ['\n' * (i % 2) + label for i, label in enumerate(labels)]
+        self.lines += ['set xlabel offset 0,%g' % (-0.9 * max(label.count('\n') for label in labels))]
+        return labels
+
+    def bars(self, panel):
+        """Groups of bars with whiskers from the least to the largest value. The length of a bar is its value, so bars begin
+        at 0: over a logarithmic axis there are points instead."""
+        is_log = 'y' in panel.options.get('log', '')
+        labels = self.group_tics(panel)
+        spreads = [[panel.spread(line, group) or (None, None, None) for line in panel.lines] for group in panel.groups]
+        self.lines += ['set xrange [-0.6:%g]' % (len(panel.groups) - 0.4)]
+        if is_log:
+            self.lines += ['set xtics (%s)' % ', '.join('%s %d' % (quoted(label), i) for i, label in enumerate(labels))]
+            step = 0.8 / len(panel.lines)
+            names = [self.block([[number(at + step * (i - (len(panel.lines) - 1) / 2))] + [self.scaled(v) for v in group[i]]
+                                 for at, group in enumerate(spreads)]) for i in range(len(panel.lines))]
+            self.plot(['%s using 1:2:3:4 with yerrorbars title %s lc rgb "%s" lw 1.5 pt 7 ps 0.9' % (
+                name, quoted(panel.line_label(line)), panel.color(line, i))
+                       for i, (name, line) in enumerate(zip(names, panel.lines))])
+            return
+        name = self.block([[quoted(label)] + [self.scaled(value) for spread in group for value in spread]
+                           for label, group in zip(labels, spreads)])
         self.lines += ['set style data histograms', 'set style histogram errorbars gap 1.2 lw 1.2',
-                       'set style fill solid 0.85 border -1', 'set boxwidth 0.92', 'set xrange [-0.6:%g]' % (len(panel.groups) - 0.4)]
+                       'set style fill solid 0.85 border -1', 'set boxwidth 0.92']
         self.plot(['%s using %d:%d:%d:xtic(1) title %s lc rgb "%s"' % (
             name, 3 * i + 2, 3 * i + 3, 3 * i + 4, quoted(panel.line_label(line)), panel.color(line, i))
                    for i, line in enumerate(panel.lines)])
@@ -234,30 +265,43 @@ class Script:
             self.empty()
 
 
+    def panel(self, panel):
+        """Everything of one panel."""
+        self.begin(panel)
+        if panel.largest() is None:
+            self.empty()
+        else:
+            {'bars': self.bars, 'stack': self.stack, 'time': self.over_time}.get(panel.kind, self.over_x)(panel)
+
+
+def run_gnuplot(folder, arguments, text=None):
+    """What gnuplot complained about, or nothing."""
+    done = subprocess.run(['gnuplot'] + arguments, cwd=folder, input=text, capture_output=True, text=True, check=False)
+    return done.stderr if done.returncode != 0 else ''
+
+
 def draw(folder, panels, label):
-    """Writes plot.gp, plot.png and plot.svg, with the label above all panels. Returns what gnuplot complained about, or
-    nothing."""
+    """Writes plot.gp, plot.png and plot.svg, with the label above all panels, and each panel alone as plot-N.svg. Returns
+    what gnuplot complained about, or nothing."""
     script = Script(panels, label)
     for i, panel in enumerate(panels):
         if i == 1:
             script.lines.append('unset label 100')  # which was drawn with the first
-        script.begin(panel)
-        if panel.largest() is None:
-            script.empty()
-        elif panel.kind == 'bars':
-            script.bars(panel)
-        elif panel.kind == 'stack':
-            script.stack(panel)
-        elif panel.kind == 'time':
-            script.over_time(panel)
-        else:
-            script.over_x(panel)
+        script.panel(panel)
     with open(os.path.join(folder, 'plot.gp'), 'w', encoding='utf-8') as file:
         file.write('\n'.join(script.lines + ['unset multiplot', '']))
-    complaints = ''
-    for kind in ('png', 'svg'):
-        done = subprocess.run(['gnuplot', '-e', 'kind="%s"' % kind, 'plot.gp'], cwd=folder, capture_output=True, text=True,
-                              check=False)
-        if done.returncode != 0:
-            complaints += done.stderr
+    complaints = ''.join(run_gnuplot(folder, ['-e', 'kind="%s"' % kind, 'plot.gp']) for kind in ('png', 'svg'))
+    for i, panel in enumerate(panels):
+        alone = Script([panel], '', 'plot-%d.svg' % (i + 1))
+        alone.panel(panel)
+        complaints += run_gnuplot(folder, ['-'], '\n'.join(alone.lines + ['']))
     return complaints
+
+
+def drawn_alone(folder, panels):
+    """The texts of the panels' SVG files."""
+    texts = []
+    for i in range(len(panels)):
+        with open(os.path.join(folder, 'plot-%d.svg' % (i + 1)), encoding='utf-8') as file:
+            texts.append(file.read())
+    return texts

@@ -20,6 +20,7 @@ import sys
 
 import collection
 import outputs
+import pages
 import plots
 
 RAW = re.compile(r'^(\d+)-([a-z][a-z0-9.-]*)-(\d+)$')
@@ -201,7 +202,7 @@ class Panel:
             self.data = [dict(row, x=str(sum(row['sizes'])), series=row['series'].partition(', ')[2] or row['series'])
                          for row in sorted((row for row in self.data if row['sizes']), key=lambda row: sum(row['sizes']))]
         self.by_benchmark = len(self.benchmarks) > 1
-        order = {engine: i for i, engine in enumerate(plots.ENGINE_COLORS)}
+        order = {engine: i for i, engine in enumerate(pages.ENGINE_COLORS)}
         self.lines = list(dict.fromkeys(
             (row['engine'], row['series']) for row in sorted(self.data, key=lambda row: (row['run'], order.get(row['engine'], 9)))))
         self.engines = sorted({line[0] for line in self.lines}, key=lambda engine: order.get(engine, 9))
@@ -287,7 +288,7 @@ class Panel:
     def color(self, line, index):
         """Engines have colours; with one engine, series do."""
         if len(self.engines) == 1 and len(self.series) > 1:
-            return plots.COLORS[index % len(plots.COLORS)]
+            return pages.COLORS[index % len(pages.COLORS)]
         return plots.color_of(line[0], index)
 
     def dash(self, line):
@@ -404,24 +405,6 @@ def text_table(heading, rows):
                              for i, (cell, width) in enumerate(zip(row, widths))).rstrip() + '\n' for row in [heading] + rows)
 
 
-STYLE = '''body{font-family:sans-serif;max-width:80em;margin:2em auto;padding:0 1em;color:#222}
-table{border-collapse:collapse;margin:.5em 0 1.5em}td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}
-td:first-child,th:first-child{text-align:left}img{max-width:100%}pre{background:#f6f6f6;padding:1em;overflow-x:auto}'''
-
-
-def page(title, body):
-    """An HTML document."""
-    return '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>%s</title><style>%s</style></head>\n' \
-           '<body>\n<h1>%s</h1>\n%s</body></html>\n' % (html.escape(title), STYLE, html.escape(title), body)
-
-
-def html_table(heading, rows):
-    """A table in HTML."""
-    lines = ['<tr>' + ''.join('<th>%s</th>' % html.escape(cell) for cell in heading) + '</tr>']
-    lines += ['<tr>' + ''.join('<td>%s</td>' % html.escape(cell) for cell in row) + '</tr>' for row in rows]
-    return '<table>\n%s\n</table>\n' % '\n'.join(lines)
-
-
 def unit_note(panel):
     """What the figures of a panel's table are."""
     if panel.options.get('show') == 'largest':
@@ -433,43 +416,56 @@ def unit_note(panel):
     return '%s: %s. %s.' % (panel.title, panel.ylabel, note)
 
 
+def panel_tables(panel):
+    """What is told of a panel in tables: (what the figures are, heading, rows)."""
+    if panel.kind == 'time' or not panel.groups:
+        return []
+    tables = [(unit_note(panel),) + table(panel)]
+    if panel.options.get('compare') == 'first':
+        tables.append(('%s: %s over that of the first row.' % (panel.title, panel.ylabel),) + comparison(panel))
+    if 'versus' in panel.options:
+        tables.append(('%s: %s, pairs of runs of the same round: median (least-largest).' % (panel.title, panel.ylabel),)
+                      + versus(panel))
+    return tables
+
+
+def durability(engine, machine):
+    """What an engine's acknowledged writes survive."""
+    line = DURABILITY.get(engine.partition('-')[0], 'not stated')
+    return line % (', '.join(machine['persist_modes']) or 'unknown') if '%s' in line else line
+
+
+FILES = """<p>All figures: <a href="data.csv">data.csv</a>. Peers: <a href="peers.csv">peers.csv</a>. Runs and commands:
+<a href="plan.csv">plan.csv</a>, <a href="raw/">raw output</a>. All plots: <a href="plot.png">PNG</a>,
+<a href="plot.svg">SVG</a>, <a href="plot.gp">gnuplot script</a>.</p>
+"""
+
+
 def write_report(folder, options, panels, machine, engines, complaints, notes):
     """Writes table.txt and report.html. "notes": labels and warnings."""
     text = '%s\n%s\n' % ('; '.join(notes[0]), ''.join('warning: %s\n' % note for note in notes[1]))
-    body = '<p>%s</p>\n' % html.escape(options.description).replace('\n', '<br>\n')
-    body += '<p><b>%s</b></p>\n' % html.escape('; '.join(notes[0]))
-    body += ''.join('<p><b>Warning:</b> %s</p>\n' % html.escape(note) for note in notes[1])
+    top = '<p>%s</p>\n' % html.escape(options.description).replace('\n', '<br>\n')
+    top += '<p><b>%s</b></p>\n' % html.escape('; '.join(notes[0]))
+    top += ''.join('<p><b>Warning:</b> %s</p>\n' % html.escape(note) for note in notes[1])
+    sections = []
     if complaints:
-        body += '<p>gnuplot failed:</p><pre>%s</pre>\n' % html.escape(complaints)
+        sections.append(('Plots', '<p>gnuplot failed:</p><pre>%s</pre>\n' % html.escape(complaints)))
     elif options.plots == 'true':
-        body += '<p><a href="plot.svg"><img src="plot.png" alt="plots"></a></p>\n'
+        sections.append(('Plots', pages.figures(plots.drawn_alone(folder, panels))))
+    tables = ''
     for panel in panels:
-        if panel.kind == 'time' or not panel.groups:
-            continue
-        tables = [(unit_note(panel),) + table(panel)]
-        if panel.options.get('compare') == 'first':
-            tables.append(('%s: %s over that of the first row.' % (panel.title, panel.ylabel),) + comparison(panel))
-        if 'versus' in panel.options:
-            tables.append(('%s: %s, pairs of runs of the same round: median (least-largest).' % (panel.title, panel.ylabel),)
-                          + versus(panel))
-        for note, heading, rows in tables:
+        for note, heading, rows in panel_tables(panel):
             text += '%s\n%s\n' % (note, text_table(heading, rows))
-            body += '<p>%s</p>\n%s' % (html.escape(note), html_table(heading, rows))
-    body += '<h2>Durability</h2>\n<ul>\n'
-    for engine in engines:
-        line = DURABILITY.get(engine.partition('-')[0], 'not stated')
-        if '%s' in line:
-            line %= ', '.join(machine['persist_modes']) or 'unknown'
-        body += '<li>%s: %s</li>\n' % (engine, line)
-        text += 'Durability, %s: %s\n' % (engine, line)
-    body += '</ul>\n<p>Unless a run says otherwise in its command.</p>\n<h2>Machine</h2>\n<pre>%s</pre>\n' % html.escape(
-        json.dumps(machine, indent=2))
-    body += '<p>All figures: <a href="data.csv">data.csv</a>. Peers: <a href="peers.csv">peers.csv</a>. Runs and commands: <a href="plan.csv">plan.csv</a>, ' \
-            '<a href="raw/">raw output</a>. Plot: <a href="plot.gp">plot.gp</a>.</p>\n'
+            tables += '<p>%s</p>\n%s' % (html.escape(note), pages.table(heading, rows))
+    lines = [(engine, durability(engine, machine)) for engine in engines]
+    text += ''.join('Durability, %s: %s\n' % line for line in lines)
+    sections += [('Tables', tables),
+                 ('Durability', pages.facts(lines) + '<p>Unless a run says otherwise in its command.</p>\n'),
+                 ('Machine', '<pre>%s</pre>\n' % html.escape(json.dumps(machine, indent=2))), ('Files', FILES)]
     with open(os.path.join(folder, 'table.txt'), 'w', encoding='utf-8') as file:
         file.write(text)
     with open(os.path.join(folder, 'report.html'), 'w', encoding='utf-8') as file:
-        file.write(page(options.title, body))
+        file.write(pages.page(options.title, top, sections))
     sys.stdout.write(text)
 
 
@@ -482,7 +478,7 @@ def write_index(root):
             title = re.search('<title>(.*?)</title>', file.read(4000)).group(1)
         items.append('<li><a href="%s">%s</a>, %s</li>' % (relative, title, relative.split(os.sep)[1]))
     with open(os.path.join(root, 'index.html'), 'w', encoding='utf-8') as file:
-        file.write(page('Experiments', '<ul>\n%s\n</ul>\n' % '\n'.join(items)))
+        file.write(pages.page('Experiments', '<ul>\n%s\n</ul>\n' % '\n'.join(items)))
 
 
 def main():

@@ -2,13 +2,15 @@
 
 import html
 import json
-import re
 
 import judge
 import registry
+import samples  # which knows where the experiments' modules are
+import pages
 
+assert samples.STUDIES
 VERSION = 1
-COLORS = {judge.HOLDS: '#067a4e', judge.FALLS: '#b3261e', judge.UNJUDGED: '#666666'}
+COLORS = {judge.HOLDS: pages.GOOD, judge.FALLS: pages.BAD, judge.UNJUDGED: pages.NEUTRAL}
 
 
 def counts(claims):
@@ -19,7 +21,7 @@ def counts(claims):
 def summary(report):
     """One line."""
     found = counts(report['claims'])
-    return ', '.join('%d %s' % (found[verdict], verdict) for verdict in judge.VERDICTS)
+    return ', '.join('%s: %d' % (verdict, found[verdict]) for verdict in judge.VERDICTS)
 
 
 def write_json(report, path):
@@ -56,25 +58,17 @@ def strip_plot(claim):
                    for value in values)
     return ('<svg viewBox="0 0 300 28" role="img" aria-label="rounds against the bar">'
             '<rect x="%.1f" y="4" width="%.1f" height="20" '
-            'fill="#cde8dc"/><line x1="10" x2="290" y1="14" y2="14" stroke="#888"/>%s</svg>'
-            % (left, max(right - left, 1.5), dots))
-
-
-STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:#222}
-h1,h2{line-height:1.2}article{border:1px solid #ddd;border-radius:6px;padding:.7rem 1rem;margin:.8rem 0}
-article h3{margin:0 0 .3rem}
-.verdict{color:#fff;border-radius:4px;padding:.1rem .5rem;font-size:.85rem;white-space:nowrap}
-svg{max-width:100%;height:auto}article>svg{width:300px}
-code,pre{font-size:.85rem;overflow-wrap:anywhere;white-space:pre-wrap}
-dt{font-weight:600}dd{margin:0 0 .4rem}.why{color:#555}figure{margin:1rem 0;overflow-x:auto}"""
+            'fill="%s" fill-opacity=".2"/><line x1="10" x2="290" y1="14" y2="14" stroke="#888"/>%s</svg>'
+            % (left, max(right - left, 1.5), pages.GOOD, dots))
 
 
 def claim_html(claim):
     """One claim with its verdict."""
-    return ('<article id="%s"><h3>%s <span class="verdict" style="background:%s">%s</span></h3><p>%s</p>'
-            '<p class="why">%s</p>%s<p>%s</p><p><code>%s: %s%s, %s, bar %s%s</code></p></article>' % (
-                html.escape(claim['id']), html.escape(claim['id']), COLORS[claim['verdict']], claim['verdict'],
-                html.escape(claim['statement']), html.escape(claim['why']), strip_plot(claim),
+    return ('<article id="%s" data-kind="%s"><h3>%s <span class="mark" style="background:%s">%s</span></h3><p>%s</p>'
+            '<p class="faint">%s</p><div style="max-width:20rem">%s</div><p>%s</p>'
+            '<p><code>%s: %s%s, %s, bar %s%s</code></p></article>' % (
+                html.escape(claim['id']), claim['verdict'], html.escape(claim['id']), COLORS[claim['verdict']],
+                claim['verdict'], html.escape(claim['statement']), html.escape(claim['why']), strip_plot(claim),
                 html.escape(claim['reason']),
                 html.escape(claim['experiment']), html.escape(claim['figure']),
                 html.escape(' over the best of ' + ', '.join(claim['over']) if claim['over'] else ''), claim['kind'],
@@ -82,39 +76,44 @@ def claim_html(claim):
                 ', tolerance %g %%' % claim['tolerance'] if claim['kind'] == 'timed' else ''))
 
 
-def inline(svg):
-    """An SVG file's text as a part of a page."""
-    return '<figure>%s</figure>' % re.sub(r'<\?xml.*?\?>|<!DOCTYPE.*?>', '', svg, flags=re.S)
+def fallen_html(claims):
+    """The claims that do not hold, which a reader has to see first."""
+    fallen = [claim for claim in claims if claim['verdict'] == judge.FALLS]
+    if not fallen:
+        return '<p>No claim fell.</p>'
+    return '<p>%s:</p><ul>%s</ul>' % (judge.FALLS.capitalize(), ''.join(
+        '<li><a href="#%s">%s</a>: %s</li>' % tuple(html.escape(claim[key]) for key in ('id', 'id', 'reason'))
+        for claim in fallen))
+
+
+def machine_facts(report):
+    """What every figure depends on."""
+    machine = report['machine']
+    return pages.facts(
+        (('Commit', report['commit']), ('Date', machine.get('date_utc', '')),
+         ('CPU', '%s, %s CPUs' % (machine['cpu']['model'], machine['cpu']['count'])),
+         ('Memory', '%s MiB' % machine['memory_mib'].get('MemTotal')), ('Kernel', machine['kernel']),
+         ('Databases on', '%(type)s, %(options)s' % machine['filesystem']),
+         ('Busy before', '%s CPUs' % machine.get('busy_cpus_before')),
+         ('Took', '%d s' % report['seconds']), ('Seeds', 'the number of the round')) + tuple(
+             ('%s from' % name, origin) for name, origin in sorted(report.get('pieces', {}).items())))
 
 
 def page(report, plots):
     """The page of a report; plots are texts of SVG files."""
-    machine = report['machine']
-    parts = ['<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Claims of MioDB</title>',
-             '<meta name="viewport" content="width=device-width,initial-scale=1">',
-             '<style>%s</style></head><body>' % STYLE,
-             '<h1>Claims of MioDB</h1><p>%s</p>' % html.escape(summary(report)), '<dl>']
-    for name, text in (('Commit', report['commit']), ('Date', machine.get('date_utc', '')),
-                       ('CPU', '%s, %s CPUs' % (machine['cpu']['model'], machine['cpu']['count'])),
-                       ('Memory', '%s MiB' % machine['memory_mib'].get('MemTotal')), ('Kernel', machine['kernel']),
-                       ('Databases on', '%(type)s, %(options)s' % machine['filesystem']),
-                       ('Busy before', '%s CPUs' % machine.get('busy_cpus_before')),
-                       ('Took', '%d s' % report['seconds']), ('Seeds', 'the number of the round')) + tuple(
-                           ('%s from' % name, origin) for name, origin in sorted(report.get('pieces', {}).items())):
-        parts.append('<dt>%s</dt><dd>%s</dd>' % (name, html.escape(str(text))))
-    parts.append('</dl>')
-    parts += [inline(svg) for svg in plots]
+    sections = [('Plots', pages.figures(plots))] if plots else []
     for tier in registry.TIERS:
         claims = [claim for claim in report['claims'] if claim['tier'] == tier]
         if claims:
-            parts.append('<h2>%s</h2>' % html.escape(registry.TIER_TEXTS[tier]))
-            parts += [claim_html(claim) for claim in claims]
-    parts.append('<h2>Experiments</h2>')
-    for name, experiment in sorted(report['experiments'].items()):
-        parts.append('<h3>%s</h3><p>%d s</p><pre>%s</pre>' % (
-            html.escape(name), experiment['seconds'], html.escape('\n'.join(experiment['commands']))))
-    parts.append('<h2>Machine</h2><pre>%s</pre></body></html>\n' % html.escape(json.dumps(machine, indent=1)))
-    return '\n'.join(parts)
+            text = registry.TIER_TEXTS[tier]
+            sections.append((text[0].upper() + text[1:], '\n'.join(claim_html(claim) for claim in claims)))
+    sections.append(('Experiments', '\n'.join(
+        '<details><summary>%s, %d s</summary><pre>%s</pre></details>' % (
+            html.escape(name), experiment['seconds'], html.escape('\n'.join(experiment['commands'])))
+        for name, experiment in sorted(report['experiments'].items()))))
+    sections.append(('Machine', '<pre>%s</pre>' % html.escape(json.dumps(report['machine'], indent=1))))
+    top = '<p>%s.</p>%s%s' % (html.escape(summary(report).capitalize()), fallen_html(report['claims']), machine_facts(report))
+    return pages.page('Claims of MioDB', top, sections, judge.VERDICTS)
 
 
 def differences(before, after):

@@ -1,6 +1,7 @@
 """Runs experiments: every command in every round, the commands of a round in turns."""
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -99,7 +100,7 @@ class Runner:
         if experiment['reader'] == 'study':
             outcome.samples.read_study(os.path.join(folder, 'study'))
             for parent, _, names in os.walk(os.path.join(folder, 'study')):
-                outcome.plots += [os.path.join(parent, name) for name in names if name == 'plot.svg']
+                outcome.plots += [os.path.join(parent, name) for name in sorted(names) if re.fullmatch(r'plot-\d+\.svg', name)]
         return outcome
 
     def run_one(self, experiment, label, number, folder, outcome):

@@ -88,6 +88,7 @@ class Stage:
                 shutil.copyfile(path, os.path.join(self.folder, self.place_of(page)))
         for page in PAGES:
             self.add_page(page)
+        shutil.copyfile(os.path.join(self.root, 'tools', 'site', 'palette.css'), os.path.join(self.folder, 'palette.css'))
         with open(os.path.join(docs, 'decisions', 'README.md'), encoding='utf-8') as file:
             listed = file.read()
         for path in sorted(glob.glob(os.path.join(docs, 'decisions', '[0-9]*.md'))):
