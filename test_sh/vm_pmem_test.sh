@@ -405,7 +405,7 @@ show_console() {
   local line
   while IFS= read -r line; do
     tell "  $line"
-  done < <(tr -d '\r' <"$1" | tr -cd '\n -~' | grep -v 'power_cut: acknowledged')
+  done < <(tr -d '\r' <"$1" | tr -cd '\n -~' | sed 's/ *$//' | grep -v 'power_cut: acknowledged')
 }
 
 install_tools
