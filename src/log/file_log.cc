@@ -235,10 +235,7 @@ Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
     MutexLock lock(&mutex_);
     ended_.push_back(std::move(ended));
   }
-  if (next_number_ > kMostLogNumber) {
-    return Status::Corruption(options_.folder,
-                              "has a log file of the last number, in it or in its archive: move it away");
-  }
+  if (next_number_ > kMostLogNumber) return NoNumberLeft();
   // Writes of files that are dropped are given out again under the same sequences, so these files must be gone for good
   // before the first of them is appended.
   if (unwanted.empty()) return s;
@@ -256,11 +253,17 @@ Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
   return s;
 }
 
+Status FileLog::NoNumberLeft() const {
+  DCHECK_GT(next_number_, kMostLogNumber);
+  return Status::Corruption(options_.folder,
+                            "has a log file of the last number, in it or in its archive: move it away");
+}
+
 // The file is durable by name with its first sync; until then a loss of power may take it, with writes that nobody was
 // told were safe.
 Status FileLog::StartFile() {
   CHECK(file_ == nullptr && IsLogBlockSize(options_.block_size));
-  CHECK_LE(next_number_, kMostLogNumber);
+  if (next_number_ > kMostLogNumber) return NoNumberLeft();
   current_ = {next_number_, options_.block_size};
   WritableFile* file = nullptr;
   Status s = options_.env->NewWritableFile(Path(current_), &file);
@@ -390,6 +393,7 @@ Status FileLog::Retire(uint64_t flushed_sequence) {
   Status s;
   while (s.ok() && !retired.empty()) {
     s = Discard(retired.front().file);
+    if (s.IsNotFound()) s = Status::OK();  // somebody else has removed it
     if (!s.ok()) break;
     live_bytes_.fetch_sub(retired.front().bytes, std::memory_order_relaxed);  // relaxed: a statistic
     retired.pop_front();

@@ -135,6 +135,7 @@ class FileLog {
   std::string ArchiveFolder() const { return options_.folder + "/archive"; }
   bool archives() const { return options_.archive_seconds > 0 || options_.archive_bytes > 0; }
   static Status ListArchive(Env* env, const std::string& archive, std::vector<Archived>* files);
+  Status NoNumberLeft() const;
   Status StartFile();
   Status Discard(const LogFile& file);
   Status Cut(const LogFile& file, uint64_t bytes);

@@ -35,37 +35,46 @@ bool CheckFragment(const char* header, uint64_t limit, Slice* payload) {
 
 }  // namespace
 
-// Reads the fragment at *offset, behind any padding, and moves *offset behind it.
+// Reads the fragment at *offset, or in the next block where this one has no room for a header, and moves *offset behind
+// it.
 bool FileLogReader::ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload) const {
-  for (;;) {
-    const uint64_t block_left = block_size_ - *offset % block_size_;
-    if (block_left < kFragmentHeaderBytes) {
-      *offset += block_left;
-      continue;
-    }
-    const Slice rest = bytes_->At(*offset, block_left);  // of the block
-    if (rest.size() < kFragmentHeaderBytes) return false;
-    const char* const header = rest.data();
-    *type = static_cast<uint8_t>(header[6]);
-    if (*type == kPaddingFragment && header[4] == 0 && header[5] == 0) {
-      *offset += block_left;
-      // Padding goes up to the end of a block and no further, so what follows a hole was not written behind this.
-      if (bytes_->SkipHole(*offset) >= *offset + block_size_) return false;
-      continue;
-    }
-    if (*type > kLastFragment || !CheckFragment(header, rest.size(), payload)) return false;
-    *offset += kFragmentHeaderBytes + payload->size();
-    DCHECK_LE(*offset, bytes_->size());
-    return true;
+  uint64_t block_left = block_size_ - *offset % block_size_;
+  if (block_left < kFragmentHeaderBytes) {
+    *offset += block_left;
+    block_left = block_size_;
   }
+  const Slice rest = bytes_->At(*offset, block_left);  // of the block
+  if (rest.size() < kFragmentHeaderBytes) return false;
+  const char* const header = rest.data();
+  *type = static_cast<uint8_t>(header[6]);
+  if (*type == kPaddingFragment && header[4] == 0 && header[5] == 0) {
+    *offset += block_left;
+    *payload = Slice();
+    // Padding goes up to the end of a block and no further, so what follows a hole was not written behind this.
+    return bytes_->SkipHole(*offset) < *offset + block_size_;
+  }
+  if (*type > kLastFragment || !CheckFragment(header, rest.size(), payload)) return false;
+  *offset += kFragmentHeaderBytes + payload->size();
+  DCHECK_LE(*offset, bytes_->size());
+  return true;
 }
 
-// valid_bytes_ moves over a record as a whole: one of which the last fragment is missing was never there.
+// Reads the fragment that begins a record, behind any padding.
+bool FileLogReader::ReadFirstFragment(uint64_t* offset, uint8_t* type, Slice* payload) const {
+  DCHECK_GE(*offset, valid_bytes_);
+  do {
+    if (!ReadFragment(offset, type, payload)) return false;
+  } while (*type == kPaddingFragment);
+  return true;
+}
+
+// valid_bytes_ moves over a record as a whole: one of which the last fragment is missing was never there. No padding
+// lies inside of a record, so zeros there are pages that were lost, and what follows them may be of another record.
 bool FileLogReader::Next(Slice* record, std::string* scratch) {
   uint64_t offset = valid_bytes_;
   uint8_t type;
   Slice payload;
-  if (!ReadFragment(&offset, &type, &payload)) return false;
+  if (!ReadFirstFragment(&offset, &type, &payload)) return false;
   if (type == kFullFragment) {
     *record = payload;
     valid_bytes_ = offset;
@@ -91,7 +100,7 @@ bool FileLogReader::HasLaterBatch(uint64_t after) const {
   uint64_t from = valid_bytes_;
   uint8_t first_type;
   Slice first;
-  if (!ReadFragment(&from, &first_type, &first)) from = valid_bytes_;
+  if (!ReadFirstFragment(&from, &first_type, &first)) from = valid_bytes_;
   for (;;) {
     // A header may begin in a hole, but its last byte, the type, is not zero.
     const uint64_t data = bytes_->SkipHole(from);

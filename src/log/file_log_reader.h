@@ -32,6 +32,7 @@ class FileLogReader {
 
  private:
   bool ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload) const;
+  bool ReadFirstFragment(uint64_t* offset, uint8_t* type, Slice* payload) const;
 
   LogFileBytes own_;  // of bytes in memory
   LogFileBytes* const bytes_;

@@ -179,6 +179,7 @@ Status LogHistory::JudgePiece(LogPiece* piece) {
       s = Damage(piece->NameOf(frame), kUnknownValueType);
     }
   }
+  if (s.ok() && goes_on && piece->has_unknown_batch) s = Damage(piece->End(), kUnknownBatch);
   if (goes_on && !piece->empty()) {
     piece->verdict = LogVerdict::kReplay;
     last_sequence_ = std::max(last_sequence_, piece->last_sequence);

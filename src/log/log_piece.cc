@@ -108,8 +108,9 @@ LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t sec
   return piece;
 }
 
-// Batches whose writes are all in tables are counted for where the file ends, and not visited. A batch that parses but
-// does not follow is the same as one that does not check, for sequences have no gaps in a file.
+// Batches whose writes are all in tables are counted for where the file ends, and not visited; a gap among them loses
+// nothing. Another batch that parses but does not follow is the same as one that does not check, for sequences have no
+// gaps in a file. A batch that checks and does not parse was not left by a crash: another version has written it.
 Status ReadLogFile(Env* env, const std::string& folder, uint64_t flushed_sequence, const VisitBatch& visit,
                    LogPiece* piece) {
   CHECK(IsLogBlockSize(piece->file.block_size));
@@ -126,9 +127,13 @@ Status ReadLogFile(Env* env, const std::string& folder, uint64_t flushed_sequenc
   bool later = false;
   while (!later && reader.Next(&batch, &scratch)) {
     uint64_t first, count;
-    const bool good = CheckBatch(batch, &first, &count);
-    later = !good || (piece->last_sequence != 0 && first != piece->last_sequence + 1 &&
-                      !MIODB_MUTATED(kLogFileSequenceUnchecked));
+    if (!CheckBatch(batch, &first, &count)) {
+      piece->has_unknown_batch = true;
+      return bytes->status();
+    }
+    const uint64_t last = piece->last_sequence;
+    const bool in_tables = first > last && first <= flushed_sequence;
+    later = last != 0 && first != last + 1 && !in_tables && !MIODB_MUTATED(kLogFileSequenceUnchecked);
     if (later) break;
     piece->last_sequence = first + count - 1;
     piece->valid_bytes = reader.valid_bytes();

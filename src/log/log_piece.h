@@ -34,6 +34,7 @@ enum class LogVerdict {
 
 // The problem of a frame that has_unknown_type.
 inline constexpr char kUnknownValueType[] = "unknown value type";
+inline constexpr char kUnknownBatch[] = "a batch that this version cannot read";
 
 struct LogPiece {
   enum class Kind { kChunk, kFrame, kFile };
@@ -52,6 +53,7 @@ struct LogPiece {
   uint64_t order = 0;               // the write that the piece begins with, or would
   std::vector<Problem> holes;       // more that checks follows after something that does not, or does not follow
   bool in_order = true;             // no frame lies right behind one that it does not follow in sequence
+  bool has_unknown_batch = false;   // behind valid_bytes: a file's batch that checks and does not parse
   LogVerdict verdict = LogVerdict::kDrop;
 
   bool in_file() const { return kind == Kind::kFile; }

@@ -124,6 +124,38 @@ TEST_F(FileLogTest, TheLastNumberIsRefused) {
   EXPECT_TRUE(env_.FileExists(last));
 }
 
+// Not by an assertion: the number comes from the name of a file.
+TEST_F(FileLogTest, TheFileBehindTheLastNumberIsRefused) {
+  Open();
+  LogPiece piece;
+  piece.kind = LogPiece::Kind::kFile;
+  piece.file = {kMostLogNumber - 1, options_.block_size};
+  piece.verdict = LogVerdict::kDrop;
+  ASSERT_OK(WriteStringToFile(&env_, "", dir_ / piece.file.name()));
+  ASSERT_OK(log_->Adopt({piece}));
+  Append(1);
+  log_->EndFile();
+  EXPECT_STATUS(Corruption, log_->Append({{kTypeValue, "key", "value"}}, 2, false));
+}
+
+TEST_F(FileLogTest, AFileThatSomebodyElseRemovedKeepsNoOther) {
+  for (const uint64_t archive_bytes : {0, 1 << 20}) {
+    options_.archive_bytes = archive_bytes;
+    Open();
+    const uint64_t first = Files().size();
+    EXPECT_EQ(0u, first);
+    for (uint64_t sequence = 1; sequence <= 3; sequence++) {
+      Append(sequence);
+      log_->EndFile();
+    }
+    ASSERT_EQ(3u, Files().size());
+    ASSERT_OK(env_.RemoveFile(dir_ / Files()[0]));
+    ASSERT_OK(log_->Retire(3));
+    EXPECT_TRUE(Files().empty());
+    EXPECT_EQ(0u, log_->live_bytes());
+  }
+}
+
 TEST_F(FileLogTest, AFileIsRemovedOnceAllOfItIsFlushed) {
   Open();
   Append(1);

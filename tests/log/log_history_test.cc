@@ -61,6 +61,7 @@ struct Reading {
   std::vector<Unit> all, whole;
   size_t holes = 0;
   bool in_order = true;
+  bool unknown = false;    // a file ends with a batch that checks and does not parse
   uint64_t file_last = 0;  // of a file also what is flushed
   uint64_t order = 0;
 
@@ -114,12 +115,15 @@ Reading ReadFileOf(const Source& source, uint64_t flushed, uint64_t* before) {
   r.source = &source;
   for (size_t i = 0; i < source.units.size(); i++) {
     const Unit& unit = source.units[i];
-    if (unit.state == Unit::kGood && (r.file_last == 0 || unit.first == r.file_last + 1)) {
+    const bool in_tables = unit.first > r.file_last && unit.first <= flushed;
+    if (unit.state == Unit::kGood && (r.file_last == 0 || unit.first == r.file_last + 1 || in_tables)) {
       r.file_last = unit.last();
       if (r.file_last > flushed) r.all.push_back(unit);
       continue;
     }
-    // A batch that checks and is none, or not the next one, is a hole; behind others one that comes later is a sign.
+    r.unknown = unit.state == Unit::kUnknownType;
+    if (r.unknown) break;
+    // A batch that checks and is not the next one is a hole; behind others one that comes later is a sign.
     const uint64_t after = std::max(r.file_last, flushed);
     const bool later = std::any_of(source.units.begin() + static_cast<ptrdiff_t>(i), source.units.end(),
                                    [&](const Unit& u) { return u.checks() && u.first >= after + 2; });
@@ -192,6 +196,7 @@ Outcome Expect(const World& world) {
       }
       if (!ended) outcome.last = std::max(outcome.last, units.back().last());
     }
+    if (r.unknown && !ended) damage++;
     if (cut) ended = true;
     outcome.told += damage;
     if (recovers && damage > 0) outcome.corrupt = true;
@@ -381,13 +386,6 @@ World RandomWorld(Random* random) {
       const Unit unit{next, std::min(1 + random->Uniform(3), world.flushed + 1 - next)};
       next = unit.last() + 1;
       if (random->OneIn(3) && unit.first > 2) file.units.push_back(unit);
-    }
-    // Without what is missing in the middle.
-    for (size_t i = file.units.size(); i-- > 1;) {
-      if (file.units[i].first != file.units[i - 1].last() + 1) {
-        file.units.erase(file.units.begin(), file.units.begin() + static_cast<ptrdiff_t>(i));
-        break;
-      }
     }
   }
   for (uint64_t n = random->Uniform(6); n > 0; n--) {

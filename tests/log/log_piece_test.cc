@@ -12,6 +12,7 @@
 
 #include "miodb/env.h"
 #include "src/api/batch/write_batch_internal.h"
+#include "src/log/file_log_reader.h"
 #include "src/log/file_log_writer.h"
 #include "src/util/bytes/coding.h"
 #include "tests/common/status_asserts.h"
@@ -188,14 +189,45 @@ TEST_F(FileScanTest, ABatchThatDoesNotFollowIsDamage) {
   }
 }
 
-TEST_F(FileScanTest, ABatchWithoutANextSequenceIsDamage) {
+// Writes that are in tables may be missing: nothing is lost with them.
+TEST_F(FileScanTest, AGapAmongFlushedWritesIsNoDamage) {
+  Fill({5, 8, 9, 10});
+  FileScan scan = Scan(8);
+  EXPECT_EQ(9u, scan.first_sequence);
+  EXPECT_EQ(10u, scan.last_sequence);
+  EXPECT_FALSE(scan.damaged());
+  scan = Scan(10);
+  EXPECT_TRUE(scan.empty());
+  EXPECT_FALSE(scan.damaged());
+  EXPECT_TRUE(Scan(7).damaged()) << "write 8 is not in tables, and nobody knows what was before it";
+}
+
+// A crash leaves none: it is of another version, whose writes must not be cut away.
+TEST_F(FileScanTest, ABatchWithoutANextSequenceIsUnknown) {
   Fill({kMostReadSequence});
   EXPECT_EQ(1u, Scan(0).batches.size());
   for (const uint64_t sequence : {uint64_t{0}, kMostReadSequence + 1, UINT64_MAX}) {
     Fill({sequence});
     EXPECT_EQ(0u, Scan(0).batches.size()) << sequence;
-    EXPECT_TRUE(Scan(0).damaged()) << sequence;
+    EXPECT_TRUE(Scan(0).has_unknown_batch) << sequence;
   }
+}
+
+// Pages that were lost in the midst of two records, which then look like one.
+TEST_F(FileScanTest, TwoHalvesOfRecordsAreNone) {
+  Fill({50, 51}, 5000);
+  std::string content;
+  ASSERT_OK(ReadFileToString(env_, dir_ / file_.name(), &content));
+  FileLogReader whole(content, file_.block_size);
+  std::string scratch;
+  Slice batch;
+  ASSERT_TRUE(whole.Next(&batch, &scratch));
+  // From the end of the first block to the last fragment of the second record.
+  const size_t second_last = content.size() / file_.block_size * file_.block_size;
+  for (size_t i = file_.block_size; i < second_last; i++) content[i] = 0;
+  FileLogReader reader(content, file_.block_size);
+  EXPECT_FALSE(reader.Next(&batch, &scratch));
+  EXPECT_EQ(0u, reader.valid_bytes());
 }
 
 // What a killed process leaves of a batch larger than a block. That writes before it are not flushed either is nothing

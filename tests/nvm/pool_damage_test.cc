@@ -185,6 +185,21 @@ TEST_F(PoolDamageTest, WithoutAValidRootThereIsNoPool) {
   EXPECT_STATUS(Corruption, OpenBytes(bytes, &epoch));
 }
 
+// From the second root on, both slots were written: a blank one has lost its root, which may be the newer one.
+TEST_F(PoolDamageTest, ASlotThatBecameBlankIsReported) {
+  for (uint64_t switches : {2, 3, 4, 5}) {
+    MakePool(switches);
+    for (const uint64_t parity : {0, 1}) {
+      std::string bytes = good_;
+      for (int copy : {0, 1})
+        bytes.replace(RootSlotOffset(parity, copy), sizeof(RootSlot), std::string(sizeof(RootSlot), '\0'));
+      uint64_t epoch;
+      // Of the pool's second root both copies may be torn, and then the first is in force.
+      EXPECT_EQ(switches == 2 && parity == 0, OpenBytes(bytes, &epoch).ok()) << switches << " " << parity;
+    }
+  }
+}
+
 TEST_F(PoolDamageTest, ARootCountsOnlyInItsOwnSlot) {
   MakePool(2);
   std::string bytes = good_;

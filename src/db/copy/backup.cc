@@ -2,10 +2,12 @@
 
 #include "src/db/copy/backup.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -24,17 +26,33 @@ uint64_t SizeOfFile(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
+bool IsOneFile(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
 bool IsOneFile(const std::string& a, const std::string& b) {
   struct stat of_a, of_b;
-  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-         of_a.st_ino == of_b.st_ino;
+  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && IsOneFile(of_a, of_b);
+}
+
+// One file, or a copy, which has the time of the original (KeepTime).
+bool IsOneWriting(const std::string& a, const std::string& b) {
+  struct stat of_a, of_b;
+  if (::stat(a.c_str(), &of_a) != 0 || ::stat(b.c_str(), &of_b) != 0 || of_a.st_size != of_b.st_size) return false;
+  return IsOneFile(of_a, of_b) ||
+         (of_a.st_mtim.tv_sec == of_b.st_mtim.tv_sec && of_a.st_mtim.tv_nsec == of_b.st_mtim.tv_nsec);
+}
+
+// Without the time a later generation reads the file once more.
+void KeepTime(const std::string& original, const std::string& copy) {
+  struct stat info;
+  if (::stat(original.c_str(), &info) != 0) return;
+  const struct timespec times[2] = {{0, UTIME_OMIT}, info.st_mtim};
+  if (::utimensat(AT_FDCWD, copy.c_str(), times, 0) != 0) errno = 0;
 }
 
 }  // namespace
 
-// Finds the blocks and table files of the newest generation that are still there as a whole: damaged ones are not
-// shared, so that a new generation does not inherit the damage. A pool with another secret has other hashes, and shares
-// nothing.
+// Finds the blocks and table files of the newest generation that still have their sizes. Other damage is inherited,
+// until a verification tells of it. A pool with another secret has other hashes, and shares nothing.
 Status Backup::FindShared(const BackupFolder& folder, uint64_t* newest, Shared* shared) const {
   DCHECK(newest != nullptr && shared != nullptr && shared->blocks.empty());
   BackupRecord record;
@@ -92,38 +110,52 @@ Status Backup::CopyExtent(Run* run, const PoolCopy::Part& part) const {
   return s;
 }
 
-// A copy that an earlier run has left, or that only older generations have, may have been damaged since, and nothing
-// says what its hash was: it is made anew, over the old one, which has the same bytes if it is whole.
+Status Backup::HashTable(Run* run, const std::string& path, BackupTable* table) const {
+  DCHECK(table->hash == BlockHash{});
+  TableHash hash(db_.pool->secret());
+  const uint64_t size = table->size;
+  Status s = ReadPieces(run->folder.env(), path, [&](const Slice& piece) {
+    hash.Add(piece);
+    return run->pace.Did(std::min<uint64_t>(piece.size(), size - std::min(size, hash.size() - piece.size())));
+  });
+  if (s.ok() && hash.size() != size) s = Status::Corruption(path, "has another size than the manifest says");
+  table->hash = hash.Result();
+  return s;
+}
+
+// The name of a table file is not all that there is to know of its content: a database that was put back to an earlier
+// state draws numbers again. So the newest generation's file is shared if it was written when the database's was, or
+// has its hash. A copy that an earlier run has left, or that only older generations have, may have been damaged since:
+// it is made anew, over the old one, which no generation has with another hash.
 Status Backup::CopyTable(Run* run, const SstMeta& meta) const {
+  CHECK(db_.ssd != nullptr);
   BackupTable table(meta);
+  Env* const env = run->folder.env();
+  const std::string from = db_.ssd->FileName(meta.number), to = run->folder.TablePath(table);
   const auto shared = run->shared.tables.find(meta.number);
-  if (shared != run->shared.tables.end() && run->folder.TablePath(shared->second) == run->folder.TablePath(table) &&
-      shared->second.size == table.size) {
+  const bool is_shared = shared != run->shared.tables.end() && run->folder.TablePath(shared->second) == to &&
+                         shared->second.size == table.size;
+  if (is_shared && IsOneWriting(from, to)) {
     run->record.tables.push_back(shared->second);
     return run->pace.Did(meta.size);
   }
-  CHECK(db_.ssd != nullptr);
-  Env* const env = run->folder.env();
-  const std::string from = db_.ssd->FileName(meta.number), to = run->folder.TablePath(table);
-  TableHash hash(db_.pool->secret());
-  const OnPiece add = [&](const Slice& piece) {
-    hash.Add(piece);
-    return run->pace.Did(std::min<uint64_t>(piece.size(), meta.size - std::min(meta.size, hash.size() - piece.size())));
-  };
   Status s;
-  if (!IsOneFile(from, to) && ::link(from.c_str(), to.c_str()) != 0) {
-    const std::string unfinished = to + ".tmp";
-    env->RemoveFile(unfinished).IgnoreError();
-    s = CopyFile(env, from, unfinished, [&](const Slice& piece) {
+  std::string made = to;
+  if (is_shared) {
+    made = from;
+  } else if (!IsOneFile(from, to) && ::link(from.c_str(), to.c_str()) != 0) {
+    made = to + ".tmp";
+    env->RemoveFile(made).IgnoreError();
+    s = CopyFile(env, from, made, [&](const Slice& piece) {
       const Status waited = run->pace.Wait(piece.size());
       run->copied += piece.size();
       return waited;
     });
-    if (s.ok()) s = env->RenameFile(unfinished, to);
+    if (s.ok()) KeepTime(from, made);
   }
-  if (s.ok()) s = ReadPieces(env, to, add);
-  if (s.ok() && hash.size() != meta.size) s = Status::Corruption(from, "has another size than the manifest says");
-  table.hash = hash.Result();
+  if (s.ok()) s = HashTable(run, made, &table);
+  if (s.ok() && made != to) s = run->folder.MayHold(table, db_.pool->secret());
+  if (s.ok() && made != to && !is_shared) s = env->RenameFile(made, to);
   if (s.ok()) run->record.tables.push_back(table);
   return s.IsNotFound() ? Status::Corruption(from, "missing: the manifest names it") : s;
 }

@@ -66,6 +66,7 @@ class Backup {
   Status CopyExtent(Run* run, const PoolCopy::Part& part) const;
   bool Fits(const std::map<PmRef, BackupBlock>& blocks, PmRef offset, uint64_t rest, BackupBlock* block) const;
   Status CopyTable(Run* run, const SstMeta& meta) const;
+  Status HashTable(Run* run, const std::string& path, BackupTable* table) const;
 
   const DbContext& db_;
   Savepoints* const savepoints_;

@@ -61,6 +61,14 @@ void PunchBetween(const std::string& path, const Ranges& used) {
 BackupFolder::BackupFolder(const std::string& path, FileAccess access)
     : path_(WithoutSlashes(path)), access_(access), env_(WritingCopies(Env::WithAccess(access))) {}
 
+// Explicitly, because a process that was forked meanwhile has the descriptor, too.
+BackupFolder::~BackupFolder() {
+  struct flock range = {};
+  range.l_type = F_UNLCK;
+  range.l_whence = SEEK_SET;
+  if (lock_.valid()) Retry([&] { return ::fcntl(lock_.get(), F_OFD_SETLK, &range); });
+}
+
 std::string BackupFolder::TableName(const BackupTable& table) {
   char name[64];
   std::snprintf(name, sizeof(name), "%06llu-%016llx.sst", static_cast<unsigned long long>(table.number),
@@ -97,10 +105,26 @@ Status BackupFolder::CheckMark(const Uuid* pool) const {
   if (!DecodeBackupMark(bytes, &owner)) {
     return Status::Corruption(MarkPath(path_), "is damaged, or another version's: copy it from where it is whole");
   }
-  if (pool == nullptr || *pool == owner) return s;
+  return pool == nullptr || *pool == owner ? s : OfAnotherDatabase();
+}
+
+Status BackupFolder::OfAnotherDatabase() const {
   return Status::InvalidArgument(path_,
                                  "has backups of another database. One that was restored or repaired, or whose pool is "
                                  "anonymous, is another one: give this one a folder of its own");
+}
+
+// A folder that has lost its mark belongs to the database that the newest record names.
+Status BackupFolder::MakeMark(const Uuid& pool) const {
+  DCHECK(lock_.valid() && !Exists(MarkPath(path_)));
+  std::vector<uint64_t> generations;
+  Status s = List(&generations);
+  if (s.ok() && !generations.empty()) {
+    BackupRecord record;
+    s = Decode(generations.back(), &record);
+    if (s.ok() && record.pool != pool) s = OfAnotherDatabase();
+  }
+  return s.ok() ? ReplaceFile(env_, MarkPath(path_), EncodeBackupMark(pool)) : s;
 }
 
 // A single process has a part of the lock file, or several processes have it for reading. The lock goes with the
@@ -153,7 +177,7 @@ Status BackupFolder::Make(const Uuid& pool) {
   for (const std::string& folder : {RecordsPath(), DataPath(), TablesPath()}) {
     if (s.ok()) s = MakeFolder(env_, folder);
   }
-  if (s.ok() && !Exists(MarkPath(path_))) s = ReplaceFile(env_, MarkPath(path_), EncodeBackupMark(pool));
+  if (s.ok() && !Exists(MarkPath(path_))) s = MakeMark(pool);
   // A call that was cut off may have come no further than the names.
   if (s.ok()) s = SyncDirectory(path_);
   return s.ok() ? SyncDirectoryOf(path_) : s;
@@ -201,25 +225,47 @@ Status BackupFolder::List(std::vector<uint64_t>* generations) const {
   return Numbers(RecordsPath(), generations);
 }
 
-// The number and the owner are in the record as well: a file that was renamed, or copied from another folder, is none.
-Status BackupFolder::Read(uint64_t generation, BackupRecord* record) const {
+// The number is in the record as well: a file that was renamed is none. The record may be of any pool.
+Status BackupFolder::Decode(uint64_t generation, BackupRecord* record) const {
   CHECK_GT(generation, 0u);
   const std::string path = RecordPath(generation);
   if (!env_->FileExists(path)) return Status::NotFound(path_, "has no generation " + std::to_string(generation));
-  std::string bytes, mark;
+  std::string bytes;
   uint64_t size = 0;
   Status s = env_->GetFileSize(path, &size);
   if (s.ok() && size <= kMostRecordBytes) s = ReadFileToString(env_, path, &bytes);
-  if (s.ok()) s = ReadSmallFile(env_, MarkPath(path_), &mark);
-  if (!s.ok()) return s;
-  Uuid pool;
-  if (record->DecodeFrom(bytes) && record->generation == generation && DecodeBackupMark(mark, &pool) &&
-      pool == record->pool) {
-    return s;
-  }
+  if (!s.ok() || (record->DecodeFrom(bytes) && record->generation == generation)) return s;
   *record = BackupRecord();
   return Status::Corruption(path, "the record of generation " + std::to_string(generation) +
                                       " is damaged, or another version's: delete the generation");
+}
+
+// So is the owner: a record that was copied from another folder is none.
+Status BackupFolder::Read(uint64_t generation, BackupRecord* record) const {
+  Status s = Decode(generation, record);
+  if (s.ok()) s = CheckMark(&record->pool);
+  if (!s.ok()) *record = BackupRecord();
+  return s;
+}
+
+Status BackupFolder::MayHold(const BackupTable& table, uint64_t secret) const {
+  DCHECK(lock_.valid() && table.hash != BlockHash{});
+  std::vector<uint64_t> generations;
+  Status s = List(&generations);
+  for (const uint64_t generation : generations) {
+    BackupRecord record;
+    if (s.ok()) s = Read(generation, &record);
+    if (!s.ok()) return s;
+    for (const BackupTable& held : record.tables) {
+      if (record.secret != secret || TableName(held) != TableName(table) || held.hash == table.hash) continue;
+      return Status::InvalidArgument(TablePath(table),
+                                     "has another content than the database's file, of which generation " +
+                                         std::to_string(generation) +
+                                         " needs it: a database that was put back to an earlier state needs a folder "
+                                         "of backups of its own");
+    }
+  }
+  return s;
 }
 
 // Numbers rise, so the last one is the newest.

@@ -29,6 +29,7 @@ class BackupFolder {
  public:
   // access: of what is made.
   explicit BackupFolder(const std::string& path, FileAccess access = FileAccess::kOwner);
+  ~BackupFolder();
   BackupFolder(const BackupFolder&) = delete;
   BackupFolder& operator=(const BackupFolder&) = delete;
 
@@ -62,6 +63,9 @@ class BackupFolder {
   // Makes a generation of what its record names, which is durable.
   Status Publish(const BackupRecord& record) const;
 
+  // Refuses a table file if a generation has one of its name and with another hash, for which the pool had this secret.
+  Status MayHold(const BackupTable& table, uint64_t secret) const;
+
   Status Remove(uint64_t generation) const;
 
   // Removes what no record names, and gives back the parts of data files that none names.
@@ -73,6 +77,9 @@ class BackupFolder {
   static bool ParseNumberName(const std::string& name, uint64_t* number);
 
   Status CheckMark(const Uuid* pool) const;
+  Status MakeMark(const Uuid& pool) const;
+  Status Decode(uint64_t generation, BackupRecord* record) const;
+  Status OfAnotherDatabase() const;
   Status Make(const Uuid& pool);
   Status Lock(int flags, const std::vector<int>& parts, short type);
   Status Numbers(const std::string& folder, std::vector<uint64_t>* numbers) const;

@@ -190,12 +190,12 @@ void Verifier::CheckHeader(const PoolHeader& header) {
     Report("superblock", "its copies differ");
   }
   if (header.current.epoch == 0) Report("root", "no good copy in any slot");
-  // A slot that was never written is blank in both copies, and no problem.
   for (const auto& slot : header.roots) {
-    // A crash may leave one copy torn, or, of the very first write into a slot, both.
+    // A crash may leave one copy torn, or, of the very first write into a slot, both. Before it the slot is blank.
+    const bool is_first = header.current.epoch <= 1 && !slot[0].good && !slot[1].good;
     const bool harmless = slot[0].good || slot[1].good || header.current.epoch == 1;
     for (const PoolHeader::Root& root : slot) {
-      if (root.good || (root.blank && !slot[0].good && !slot[1].good)) continue;
+      if (root.good || (root.blank && is_first)) continue;
       if (!harmless) {
         Report(At("root copy", root.offset), "checksum mismatch");
       } else {

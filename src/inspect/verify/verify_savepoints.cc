@@ -58,6 +58,7 @@ void VerifySavedLog(const PoolImage& image, const SavedState& saved, SpaceClaims
   }
   Status s = log.Judge(saved.state.flushed_sequence, 0);
   CHECK(s.ok());  // everything is told
+  if (saved.entry.sequence < saved.state.flushed_sequence) saved.report({"savepoint", "is older than its state"});
   // Without a log all of it is in tables, and what was flushed meanwhile too.
   const uint64_t last = log.last_sequence();
   if (last < saved.entry.sequence || (last > saved.entry.sequence && !log.pieces().empty())) {

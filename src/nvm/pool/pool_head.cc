@@ -64,30 +64,24 @@ Status PoolHead::ReadEntries(std::vector<RegionEntry>* entries) const {
   return ReadRegionTable(page_, id(), path_, entries);
 }
 
-// The good root of the higher epoch rules. A slot that was written and has no good copy is damage and not a crash, for
-// its second copy is written only when the first is durable: so the root that it held may be newer than the one that is
-// left, and opening with the older one would lose what was durable.
+// The good root of the higher epoch rules. From epoch 2 on both slots were written, and one without a good copy, blank
+// or not, is damage and not a crash, for its second copy is written only when the first is durable: so the root that it
+// held may be newer than the one that is left, and opening with the older one would lose what was durable. Epoch 2 is
+// the first to be written into its slot (epoch 1 came before Publish), so that write may have been torn.
 Status PoolHead::ReadRoot(RootSlot* root) const {
   *root = RootSlot{};
-  bool damaged[2] = {false, false};
+  bool good[2] = {false, false};
   for (uint64_t parity = 0; parity < 2; parity++) {
-    bool written = false, good = false;
     for (int copy = 0; copy < kRootCopies; copy++) {
       RootSlot slot;
       memcpy(&slot, page_ + RootSlotOffset(parity, copy), sizeof(slot));
-      const RootSlot blank = {};
-      if (memcmp(&slot, &blank, sizeof(slot)) != 0) written = true;
       if (!RootChecks(slot, parity, id())) continue;
-      good = true;
+      good[parity] = true;
       if (slot.epoch > root->epoch) *root = slot;
     }
-    // A slot that is blank was never written: a new pool has one such.
-    damaged[parity] = written && !good;
   }
-  // Epoch 2 is the first to be written into its slot (epoch 1 came before Publish), so that write may have been torn.
-  if (root->epoch == 1) damaged[0] = false;
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    if (damaged[parity]) {
+  for (uint64_t parity = 0; root->epoch > 1 && parity < 2; parity++) {
+    if (!good[parity]) {
       return Status::Corruption(
           path_, "both copies of the root at offset " + std::to_string(RootSlotOffset(parity, 0)) + " are damaged");
     }

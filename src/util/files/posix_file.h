@@ -171,8 +171,8 @@ inline int RenameToNew(const std::string& from, const std::string& to) {
 }
 
 // A file that cannot be synced (a device, directories of some file systems) gives EINVAL; there is nothing to lose
-// then.
-inline bool SyncFailed(int result) { return result != 0 && errno != EINVAL && errno != EROFS; }
+// then. A file system that became read-only behind an error gives EROFS, and what was written before is lost.
+inline bool SyncFailed(int result) { return result != 0 && errno != EINVAL; }
 
 // The names in a directory survive loss of power.
 inline Status SyncDirectory(const std::string& dirname) {

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -122,6 +123,91 @@ TEST_F(BackupFaultsTest, ATableFileThatWasLeftIsNotBelieved) {
   Make();
   ASSERT_OK(VerifyBackup(backup_, folder_, 1));
   EXPECT_EQ(shown, Shows(1));
+}
+
+// The database was put back to an earlier state and has drawn a number again: the name of a table file says nothing of
+// the values in it.
+TEST_F(BackupFaultsTest, ATableFileOfAnotherHistoryIsNotShared) {
+  UseSsd();
+  Open();
+  for (uint64_t round = 0; round < 4; round++) Fill(4000, 300, round);
+  Settle();
+  Make();
+  const std::string shown = Shows(1);
+  const std::vector<std::string> kept = FilesBelow(folder_ + "/tables");
+  ASSERT_FALSE(kept.empty());
+  Close();
+  int changed = 0;
+  for (const std::string& file : FilesBelow(ssd_)) {
+    if (!file.ends_with(".sst")) continue;
+    std::string bytes;
+    ASSERT_OK(ReadFileToString(Env::Default(), file, &bytes));
+    bytes[100] = static_cast<char>(bytes[100] ^ 1);
+    fs::remove(file);  // the folder has it by another name
+    std::ofstream(file, std::ios::binary) << bytes;
+    changed++;
+  }
+  ASSERT_GT(changed, 0);
+  Open();
+  const Status s = db_->CreateBackup(backup_, folder_, nullptr);
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_NE(std::string::npos, s.ToString().find("put back to an earlier state")) << s.ToString();
+  Close();
+  EXPECT_OK(VerifyBackup(backup_, folder_, 1));
+  EXPECT_EQ(kept, FilesBelow(folder_ + "/tables"));
+  EXPECT_EQ(shown, Shows(1));
+}
+
+TEST_F(BackupFaultsTest, AFolderThatHasLostItsMarkStaysItsDatabases) {
+  Open();
+  Put("a", "1");
+  Make();
+  ASSERT_OK(Restore(1));
+  fs::remove(folder_ + "/BACKUP");
+  {
+    const std::unique_ptr<DB> copy = OpenCopy();
+    ASSERT_NE(nullptr, copy);
+    EXPECT_STATUS(InvalidArgument, copy->CreateBackup(backup_, folder_, nullptr));
+    EXPECT_FALSE(fs::exists(folder_ + "/BACKUP"));
+  }
+  fs::remove_all(copy_);
+  Make();
+  EXPECT_EQ(2u, List().size());
+  CheckAll({{1, "(a->1)"}, {2, "(a->1)"}});
+}
+
+TEST_F(BackupFaultsTest, APoolWithTheNameOfTheSsdTierIsRefused) {
+  Open();
+  Make();
+  Options options = OptionsOfCopy(copy_);
+  options.pool_path = copy_ + "/ssd";
+  EXPECT_STATUS(InvalidArgument, RestoreBackup(options, backup_, folder_, 1, copy_));
+  EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
+}
+
+// A process that was forked in the midst of a call has a copy of its descriptor.
+TEST_F(BackupFaultsTest, AChildKeepsNobodyFromTheFolder) {
+  Open();
+  Put("a", "1");
+  Make();
+  pid_t child = -1;
+  BackupOptions options;
+  options.progress = [&](uint64_t, uint64_t) {
+    if (child < 0) {
+      child = fork();
+      if (child == 0) {
+        pause();
+        _exit(0);
+      }
+    }
+    return true;
+  };
+  EXPECT_OK(db_->CreateBackup(options, folder_, nullptr));
+  ASSERT_GT(child, 0);
+  EXPECT_OK(db_->CreateBackup(backup_, folder_, nullptr));
+  EXPECT_OK(DeleteBackup(folder_, 1));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 TEST_F(BackupFaultsTest, AnSsdTierInTheDirectoryHasItsName) {

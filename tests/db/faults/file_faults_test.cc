@@ -255,6 +255,21 @@ TEST_F(FileFaultsTest, ShortAndTornWritesHurtTheInfoLogAlone) {
   }
 }
 
+// A file system that has become read-only behind an error syncs nothing any more.
+TEST_F(FileFaultsTest, ASyncOnAFileSystemThatBecameReadOnlyFails) {
+  options_.log_mode = kLogFile;
+  Open();
+  ASSERT_OK(db_->Put(WriteOptions(), "key", "value"));
+  ArmCallFault({1, true, EROFS, "fdatasync"});
+  WriteOptions synced;
+  synced.sync = true;
+  WriteBatch nothing;
+  EXPECT_STATUS(IOError, db_->Write(synced, &nothing));
+  EXPECT_GT(DisarmCallFault(), 0u);
+  EXPECT_STATUS(IOError, db_->Put(synced, "key", "value"));  // nobody knows what the file holds
+  Close();
+}
+
 class MsyncFaultTest : public FileFaultsTest {
  protected:
   MsyncFaultTest() { options_.persist_mode = kPersistFile; }
