@@ -40,7 +40,8 @@ FIGURE_CELL = re.compile(r'\| *[\d.,]+ *(ms|us|MiB|GiB|%)? *(\||$)')
 # Documents whose every table of figures has to have a source, and their sections that have settings instead.
 FIGURES_IN = ('docs/benchmarks.md', 'README.md')
 SETTINGS = ('Settings', 'Commands', 'Machine', 'Options that most users touch')
-ENGINES = (('miodb', 'MioDB'), ('leveldb', 'LevelDB'), ('rocksdb', 'RocksDB'))
+ENGINES = (('miodb', 'MioDB'), ('leveldb', 'LevelDB'), ('rocksdb', 'RocksDB'), ('rocksdb-plain', 'PlainTable'),
+           ('rocksdb-blob', 'BlobDB'), ('lmdb', 'LMDB'), ('wiredtiger', 'WiredTiger'))
 
 
 class SourceError(Exception):
@@ -78,25 +79,26 @@ class Sources:
         return self.claims[name]
 
     def engines(self, name, metric):
-        """A table of medians by benchmark and engine, and of ratios to the better peer, by round."""
+        """A table of medians by benchmark and engine, and of ratios to the best peer, by round."""
         if name not in self.report['experiments']:
             raise SourceError('the report has no experiment "%s"' % name)
         experiment = self.report['experiments'][name]
         figures = experiment['figures']
         less = metric.endswith('_us')
         rows = []
+        engines = [engine for engine in ENGINES if any(key.startswith(engine[0] + '|') for key in figures)]
         for key in figures:
             parts = key.split('|')
             if len(parts) != 3 or parts[0] != 'miodb' or parts[2] != metric or parts[1] in ('end', 'stats'):
                 continue
-            columns = [figures.get('%s|%s|%s' % (engine, parts[1], metric), {}) for engine, _ in ENGINES]
+            columns = [figures.get('%s|%s|%s' % (engine, parts[1], metric), {}) for engine, _ in engines]
             if not all(columns):
                 continue
             best = min if less else max
-            ratios = [columns[0][at] / best(columns[1][at], columns[2][at]) for at in columns[0]]
+            ratios = [columns[0][at] / best(column[at] for column in columns[1:]) for at in columns[0]]
             medians = [number(statistics.median(column.values())) for column in columns]
             rows.append([parts[1].replace('#2', ', settled')] + medians + [number(statistics.median(ratios))])
-        text = table(['benchmark'] + [label for _, label in ENGINES] + ['ratio'], rows)
+        text = table(['benchmark'] + [label for _, label in engines] + ['ratio'], rows)
         return text + '\nCommand: `%s`; %s.\n' % (self.shown(experiment['commands'][0], name), self.origin(name))
 
     def origin(self, name):
