@@ -314,6 +314,7 @@ void Dumper::PrintLogFiles() {
     s = ReadLogFile(Env::Default(), what_.wal, 0, print, &piece);
     if (!s.ok()) Damage(piece.name, s.ToString());
     for (const Problem& hole : piece.holes) Damage(hole.place, hole.reason);
+    if (piece.has_unknown_batch) Damage(piece.End(), kUnknownBatch);
   }
 }
 

@@ -148,6 +148,7 @@ bool Flusher::BuildFilter() {
       unfiltered_.pop_back();
     }
     filtering_++;
+    if (!unfiltered_.empty()) control_->Wake(BackgroundStep::kMerge);  // a thread that has nothing to do helps
   }
   const CpuCensus::Work work(census_);
   if (table != nullptr) {

@@ -123,6 +123,20 @@ Status Backup::HashTable(Run* run, const std::string& path, BackupTable* table) 
   return s;
 }
 
+// Whether no generation has another content under the name of a table file that is there already.
+Status Backup::MayBecome(Run* run, const BackupTable& table) const {
+  const std::string path = run->folder.TablePath(table);
+  Status s;
+  if (!run->held.has_value()) s = run->folder.HeldTables(db_.pool->secret(), &run->held.emplace());
+  if (!s.ok()) return s;
+  const auto held = run->held->find(path);
+  if (held == run->held->end() || held->second == table.hash) return s;
+  return Status::InvalidArgument(path,
+                                 "has another content than the database's file of that name: miodb check tells whether "
+                                 "that is damaged; a database that was put back to an earlier state needs a folder of "
+                                 "backups of its own");
+}
+
 // The name of a table file is not all that there is to know of its content: a database that was put back to an earlier
 // state draws numbers again. So the newest generation's file is shared if it was written when the database's was, or
 // has its hash. A copy that an earlier run has left, or that only older generations have, may have been damaged since:
@@ -154,7 +168,8 @@ Status Backup::CopyTable(Run* run, const SstMeta& meta) const {
     if (s.ok()) KeepTime(from, made);
   }
   if (s.ok()) s = HashTable(run, made, &table);
-  if (s.ok() && made != to) s = run->folder.MayHold(table, db_.pool->secret());
+  if (s.ok() && made != to && run->folder.env()->FileExists(to)) s = MayBecome(run, table);
+  if (s.ok() && is_shared) KeepTime(from, to);
   if (s.ok() && made != to && !is_shared) s = env->RenameFile(made, to);
   if (s.ok()) run->record.tables.push_back(table);
   return s.IsNotFound() ? Status::Corruption(from, "missing: the manifest names it") : s;

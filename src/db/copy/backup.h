@@ -17,6 +17,7 @@
 #define MIODB_SRC_DB_COPY_BACKUP_H_
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "miodb/backup.h"
@@ -57,7 +58,8 @@ class Backup {
     DataWriter data;
     BackupPace pace;
     BackupRecord record;
-    uint64_t copied = 0;  // bytes of table files
+    uint64_t copied = 0;                                 // bytes of table files
+    std::optional<BackupFolder::TableHashes> held = {};  // of all generations, once it is asked for
   };
 
   Status FindShared(const BackupFolder& folder, uint64_t* newest, Shared* shared) const;
@@ -67,6 +69,7 @@ class Backup {
   bool Fits(const std::map<PmRef, BackupBlock>& blocks, PmRef offset, uint64_t rest, BackupBlock* block) const;
   Status CopyTable(Run* run, const SstMeta& meta) const;
   Status HashTable(Run* run, const std::string& path, BackupTable* table) const;
+  Status MayBecome(Run* run, const BackupTable& table) const;
 
   const DbContext& db_;
   Savepoints* const savepoints_;

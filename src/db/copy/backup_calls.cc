@@ -171,7 +171,7 @@ Status Restore::CheckPaths() const {
                                      "exists: restoring makes the pool. Move it away, or remove it");
     }
   }
-  if (options_.pool_path == SsdFolder(workshop_.directory())) {
+  if (InWorkshop(options_.pool_path) == SsdFolder(workshop_.path())) {
     return Status::InvalidArgument(options_.pool_path, "is the name of the SSD tier in the directory that is made");
   }
   if (!options_.ssd_path.empty() && PathBelow(workshop_.directory(), options_.ssd_path).has_value() &&

@@ -114,16 +114,18 @@ Status BackupFolder::OfAnotherDatabase() const {
                                  "anonymous, is another one: give this one a folder of its own");
 }
 
-// A folder that has lost its mark belongs to the database that the newest record names.
+// A folder that has lost its mark belongs to the database that the newest readable record names.
 Status BackupFolder::MakeMark(const Uuid& pool) const {
   DCHECK(lock_.valid() && !Exists(MarkPath(path_)));
   std::vector<uint64_t> generations;
   Status s = List(&generations);
-  if (s.ok() && !generations.empty()) {
-    BackupRecord record;
-    s = Decode(generations.back(), &record);
-    if (s.ok() && record.pool != pool) s = OfAnotherDatabase();
+  BackupRecord record;
+  Status read = generations.empty() ? Status::OK() : Status::Corruption(path_);
+  for (auto at = generations.rbegin(); s.ok() && !read.ok() && at != generations.rend(); ++at) read = Decode(*at, &record);
+  if (s.ok() && !read.ok()) {
+    s = Status::Corruption(MarkPath(path_), "is missing, and no record says whose it was: copy it from where it is whole");
   }
+  if (s.ok() && !generations.empty() && record.pool != pool) s = OfAnotherDatabase();
   return s.ok() ? ReplaceFile(env_, MarkPath(path_), EncodeBackupMark(pool)) : s;
 }
 
@@ -225,6 +227,11 @@ Status BackupFolder::List(std::vector<uint64_t>* generations) const {
   return Numbers(RecordsPath(), generations);
 }
 
+Status BackupFolder::Damaged(uint64_t generation) const {
+  return Status::Corruption(RecordPath(generation), "the record of generation " + std::to_string(generation) +
+                                                        " is damaged, or another version's: delete the generation");
+}
+
 // The number is in the record as well: a file that was renamed is none. The record may be of any pool.
 Status BackupFolder::Decode(uint64_t generation, BackupRecord* record) const {
   CHECK_GT(generation, 0u);
@@ -236,34 +243,29 @@ Status BackupFolder::Decode(uint64_t generation, BackupRecord* record) const {
   if (s.ok() && size <= kMostRecordBytes) s = ReadFileToString(env_, path, &bytes);
   if (!s.ok() || (record->DecodeFrom(bytes) && record->generation == generation)) return s;
   *record = BackupRecord();
-  return Status::Corruption(path, "the record of generation " + std::to_string(generation) +
-                                      " is damaged, or another version's: delete the generation");
+  return Damaged(generation);
 }
 
 // So is the owner: a record that was copied from another folder is none.
 Status BackupFolder::Read(uint64_t generation, BackupRecord* record) const {
   Status s = Decode(generation, record);
-  if (s.ok()) s = CheckMark(&record->pool);
+  std::string mark;
+  if (s.ok()) s = ReadSmallFile(env_, MarkPath(path_), &mark);
+  Uuid pool;
+  if (s.ok() && (!DecodeBackupMark(mark, &pool) || pool != record->pool)) s = Damaged(generation);
   if (!s.ok()) *record = BackupRecord();
   return s;
 }
 
-Status BackupFolder::MayHold(const BackupTable& table, uint64_t secret) const {
-  DCHECK(lock_.valid() && table.hash != BlockHash{});
+Status BackupFolder::HeldTables(uint64_t secret, TableHashes* held) const {
+  DCHECK(held->empty());
   std::vector<uint64_t> generations;
   Status s = List(&generations);
   for (const uint64_t generation : generations) {
     BackupRecord record;
     if (s.ok()) s = Read(generation, &record);
-    if (!s.ok()) return s;
-    for (const BackupTable& held : record.tables) {
-      if (record.secret != secret || TableName(held) != TableName(table) || held.hash == table.hash) continue;
-      return Status::InvalidArgument(TablePath(table),
-                                     "has another content than the database's file, of which generation " +
-                                         std::to_string(generation) +
-                                         " needs it: a database that was put back to an earlier state needs a folder "
-                                         "of backups of its own");
-    }
+    if (record.secret != secret) continue;
+    for (const BackupTable& table : record.tables) held->emplace(TablePath(table), table.hash);
   }
   return s;
 }

@@ -63,8 +63,9 @@ class BackupFolder {
   // Makes a generation of what its record names, which is durable.
   Status Publish(const BackupRecord& record) const;
 
-  // Refuses a table file if a generation has one of its name and with another hash, for which the pool had this secret.
-  Status MayHold(const BackupTable& table, uint64_t secret) const;
+  // Hashes by path of the table files that generations have, of pools with this secret.
+  using TableHashes = std::map<std::string, BlockHash>;
+  Status HeldTables(uint64_t secret, TableHashes* held) const;
 
   Status Remove(uint64_t generation) const;
 
@@ -80,6 +81,7 @@ class BackupFolder {
   Status MakeMark(const Uuid& pool) const;
   Status Decode(uint64_t generation, BackupRecord* record) const;
   Status OfAnotherDatabase() const;
+  Status Damaged(uint64_t generation) const;
   Status Make(const Uuid& pool);
   Status Lock(int flags, const std::vector<int>& parts, short type);
   Status Numbers(const std::string& folder, std::vector<uint64_t>* numbers) const;

@@ -159,14 +159,13 @@ void CommitNames(const std::map<uint64_t, Place>& places, const std::vector<uint
   CHECK(fresh->empty());  // no name is of two places
 }
 
-// Ages and space of kept chunks, before their places are committed.
+// Ages and space of kept chunks, before their places are committed. An edit may remove a chunk and name it anew.
 void CommitAges(const std::vector<uint64_t>& removed, KeptChunks* fresh, KeptChunks* kept) noexcept {
   DCHECK_EQ(fresh->by_age.size(), fresh->by_id.size());
   const auto forget = [&](uint64_t id) {
     const auto chunk = kept->by_id.find(id);
     if (chunk == kept->by_id.end()) return;
-    CHECK_EQ(kept->by_age.erase({chunk->second.first_sequence, id}), 1u);
-    kept->space -= SpaceOf(chunk->second);
+    if (kept->by_age.erase({chunk->second.first_sequence, id}) == 1) kept->space -= SpaceOf(chunk->second);
   };
   for (const uint64_t id : removed) forget(id);
   for (const auto& [id, chunk] : fresh->by_id) {

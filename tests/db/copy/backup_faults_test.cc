@@ -174,15 +174,24 @@ TEST_F(BackupFaultsTest, AFolderThatHasLostItsMarkStaysItsDatabases) {
   Make();
   EXPECT_EQ(2u, List().size());
   CheckAll({{1, "(a->1)"}, {2, "(a->1)"}});
+  // The newest record is damaged besides: an older one says whose the folder is, and then that one can be deleted.
+  std::ofstream(folder_ + "/generations/000002") << "damaged";
+  fs::remove(folder_ + "/BACKUP");
+  EXPECT_STATUS(Corruption, db_->CreateBackup(backup_, folder_, nullptr));
+  ASSERT_OK(DeleteBackup(folder_, 2));
+  Make();
+  CheckAll({{1, "(a->1)"}, {2, "(a->1)"}});
 }
 
 TEST_F(BackupFaultsTest, APoolWithTheNameOfTheSsdTierIsRefused) {
   Open();
   Make();
   Options options = OptionsOfCopy(copy_);
-  options.pool_path = copy_ + "/ssd";
-  EXPECT_STATUS(InvalidArgument, RestoreBackup(options, backup_, folder_, 1, copy_));
-  EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
+  for (const char* name : {"/ssd", "//ssd", "/./ssd"}) {
+    options.pool_path = copy_ + name;
+    EXPECT_STATUS(InvalidArgument, RestoreBackup(options, backup_, folder_, 1, copy_));
+    EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
+  }
 }
 
 // A process that was forked in the midst of a call has a copy of its descriptor.
