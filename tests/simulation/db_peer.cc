@@ -53,7 +53,11 @@ std::string DBPeer::CheckSpace(DB* db) {
     space.Add(place.index_offset, place.index_size);
   for (const ExtentRef& extent : impl->tree_->versions->current()->payload) space.Add(extent->offset(), extent->size());
   for (const auto& [id, savepoint] : impl->tree_->versions->savepoints()) {
-    for (const SavedChunk& chunk : savepoint->log) space.Add(chunk.extent->offset(), chunk.extent->size());
+    for (const SavedChunk& chunk : savepoint->log) {
+      // A flush that found no room has trimmed the extent and released nothing: the manifest names the whole chunk.
+      if (impl->tree_->versions->manifest().chunks.count(chunk.place.id) > 0) continue;
+      space.Add(chunk.extent->offset(), chunk.extent->size());
+    }
     for (const ExtentRef& extent : savepoint->version->payload) space.Add(extent->offset(), extent->size());
     for (const Run* run : savepoint->version->runs) {
       for (const TableRef& table : run->tables) space.Add(table->index()->offset(), table->index()->size());

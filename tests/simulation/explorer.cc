@@ -190,6 +190,8 @@ void Explorer::Do(const Op& op) {
       return MakeOrDropFamily();
     case 'q':
       return MakeOrDropSavepoint(op.a);
+    case 'h':
+      return SyncAll();
     case 'c':
       return db_->CompactRange(nullptr, nullptr);
     case 't':
@@ -245,6 +247,16 @@ void Explorer::MakeOrDropSavepoint(uint32_t number) {
   if (s.ok() && !was_there) oracle_->PromiseAll();
   if (s.ok()) totals_.savepoints++;
   if (!s.ok() && !s.IsNoSpace()) Fail("savepoint: " + s.ToString());
+}
+
+// It makes all writes before it durable.
+void Explorer::SyncAll() {
+  WriteOptions options;
+  options.sync = true;
+  WriteBatch nothing;
+  const Status s = db_->Write(options, &nothing);
+  if (s.ok() && !log_off()) oracle_->PromiseAll();
+  if (!s.ok()) Fail("sync: " + s.ToString());
 }
 
 // Writers beside one another that found no room write on their own.

@@ -105,6 +105,7 @@ class Explorer {
   void Do(const Op& op);
   void AddRegion();
   void MakeOrDropFamily();
+  void SyncAll();
   void MakeOrDropSavepoint(uint32_t number);
   void Write(const Op& op);
   void WriteBatchOf(const std::vector<Update>& updates, bool sync);

@@ -17,7 +17,7 @@ namespace miodb::sim {
 
 namespace {
 
-constexpr char kNumberless[] = "PFMefcsrtokxan";
+constexpr char kNumberless[] = "PFMefcsrtokxanh";
 
 using Kind = Update::Kind;
 
@@ -63,6 +63,7 @@ Op AnyWrite(Random* random, const Config& config) {
     op.a = static_cast<uint32_t>(random->Uniform(static_cast<uint64_t>(config.keys)));
     op.b = static_cast<uint32_t>(random->OneIn(30) ? 200 + random->Uniform(800) : random->Uniform(config.value_bytes));
   }
+  if (op.kind == 'p' && op.sync && op.b % 4 == 0) return Op{'h'};
   return op;
 }
 

@@ -6,7 +6,7 @@
 //   z3.40   one batch that single-deletes single key 3 and puts it again          y3    and single-deletes it once more
 //   w3.9    3 updates drawn from seed 9, each by a writer of its own, all beside one another
 //   v3.5    delete all keys from key 3 up to key 5, in the order of their texts
-//   ...!    the write asks for sync
+//   ...!    the write asks for sync                         h    a write of nothing that asks for sync
 //   P F M   one step of preparing, flushing, merging            e     mark an extent for evacuation, then merge
 //   f       flush                             c     settle everything in the repository (lazy copy)
 //   s r     take a snapshot, release the oldest      t     release one, or take one if none is held
