@@ -250,10 +250,10 @@ class SsdMerge {
     return Keep(record, verdict);
   }
 
-  // The inputs are damaged: another try would read the same.
+  // If the inputs are damaged, another try would read the same. A read that failed may succeed later.
   Status Damaged(Status s) {
     DCHECK(!s.ok());
-    result_->inputs_damaged = true;
+    result_->inputs_damaged = s.IsCorruption();
     return s;
   }
   Status Outside(uint64_t sequence) {

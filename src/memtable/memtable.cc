@@ -79,8 +79,7 @@ class MemTableIterator final : public InternalIterator {
       NotePassed();
       return Prev();
     }
-    const BLinkTree::Entry* const entry = tree_->Seek(begin, kMaxSequence);
-    Jump(entry != nullptr ? tree_->Before(entry) : tree_->Last());
+    Jump(tree_->SeekBefore(begin, kMaxSequence));  // in one look, since others insert
     if (Valid() && memtable_->order().Compare(record_.key, begin) >= 0) Lose();
   }
   const RecordView& record() const override {

@@ -70,8 +70,8 @@ FilterBlockReader::FilterBlockReader(const FilterPolicy* policy, std::string con
   CHECK_LE(list_offset_ + count_ * sizeof(uint32_t), size - 5);
 }
 
-// A filter that does not fit into the block is taken for damage and says "perhaps". Only an empty one says "no"
-// without being asked.
+// A filter that does not fit into the block is taken for damage and says "perhaps". The policy knows what an empty one
+// means.
 bool FilterBlockReader::KeyMayMatch(uint64_t block_offset, const Slice& key) const {
   const uint64_t index = block_offset >> base_log_;
   DCHECK(base_log_ >= 0 && base_log_ < 64);
@@ -79,7 +79,6 @@ bool FilterBlockReader::KeyMayMatch(uint64_t block_offset, const Slice& key) con
   // The list's own offset stands behind the last one, so there is an end for every filter.
   const char* const entry = contents_.data() + list_offset_ + index * sizeof(uint32_t);
   const uint32_t begin = DecodeFixed32(entry), end = DecodeFixed32(entry + sizeof(uint32_t));
-  if (begin == end) return false;  // no key at all
   if (begin > end || end > list_offset_) return true;
   return policy_->KeyMayMatch(key, Slice(contents_.data() + begin, end - begin));
 }

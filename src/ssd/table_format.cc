@@ -14,6 +14,7 @@ namespace {
 
 // The most that a byte of compressed data can stand for, roughly: what claims more is damaged, and not worth trying to
 // get the memory for.
+constexpr uint64_t kMostBlockBytes = UINT32_MAX;  // no block is read that is larger
 constexpr uint64_t kMostSnappyGain = 64;
 constexpr uint64_t kMostZstdGain = 64 * 1024;
 
@@ -23,14 +24,14 @@ bool Uncompress(uint8_t type, const Slice& stored, std::string* contents) {
   if (type == kSnappyCompression) {
     size_t size;
     if (!snappy::GetUncompressedLength(stored.data(), stored.size(), &size)) return false;
-    if (size / kMostSnappyGain > stored.size()) return false;
+    if (size > kMostBlockBytes || size / kMostSnappyGain > stored.size()) return false;
     contents->resize(size);
     return snappy::RawUncompress(stored.data(), stored.size(), contents->data());
   }
   if (type == kZstdCompression) {
     const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR) return false;
-    if (size / kMostZstdGain > stored.size()) return false;
+    if (size > kMostBlockBytes || size / kMostZstdGain > stored.size()) return false;
     contents->resize(size);
     return ZSTD_decompress(contents->data(), size, stored.data(), stored.size()) == size;
   }

@@ -347,7 +347,8 @@ Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
   }
   if (job.kind == SsdJobKind::kDrop) {
     const SstMeta& gone = job.upper[0]->meta();
-    tree_->gone_unread.Add(gone.smallest, gone.largest, gone.max_sequence);
+    // 0: from before this open, and older than every snapshot.
+    if (gone.max_sequence > 0) tree_->gone_unread.Add(gone.smallest, gone.largest, gone.max_sequence);
   }
   Status s = floor_->MakeFilesDurable(edit);
   Additions added;

@@ -121,9 +121,11 @@ Status BackupFolder::MakeMark(const Uuid& pool) const {
   Status s = List(&generations);
   BackupRecord record;
   Status read = generations.empty() ? Status::OK() : Status::Corruption(path_);
-  for (auto at = generations.rbegin(); s.ok() && !read.ok() && at != generations.rend(); ++at) read = Decode(*at, &record);
+  for (auto at = generations.rbegin(); s.ok() && !read.ok() && at != generations.rend(); ++at)
+    read = Decode(*at, &record);
   if (s.ok() && !read.ok()) {
-    s = Status::Corruption(MarkPath(path_), "is missing, and no record says whose it was: copy it from where it is whole");
+    s = Status::Corruption(MarkPath(path_),
+                           "is missing, and no record says whose it was: copy it from where it is whole");
   }
   if (s.ok() && !generations.empty() && record.pool != pool) s = OfAnotherDatabase();
   return s.ok() ? ReplaceFile(env_, MarkPath(path_), EncodeBackupMark(pool)) : s;

@@ -225,6 +225,8 @@ class VisibleWalk {
     DCHECK(!valid_);
     while (versions_->Valid()) {
       const RecordView* const record = &versions_->record();
+      // First: nobody knows how many hidden versions lie behind the bound.
+      if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
       if (record->sequence() > sequence_) {
         Pass(sequence_, Passed::kOfAnyKey);
         continue;
@@ -237,7 +239,6 @@ class VisibleWalk {
         Pass(0, Passed::kOfKey);
         continue;
       }
-      if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
       if (lower_ != nullptr && order_.Compare(record->key, *lower_) < 0) return FailOutside();
       if (record->type() != kTypeValue) [[unlikely]] {
         if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "miodb/env.h"
+#include "miodb/filter_policy.h"
 #include "miodb/merge_operator.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
@@ -237,6 +238,72 @@ TEST_F(SsdFaultsTest, DamageMetByACompactionStopsNothingElse) {
   for (uint64_t i = 0; i < count; i++) ASSERT_EQ(Get(FilledKey(i)), FilledValue(i, kValueBytes, 0));
   Fill(count, kValueBytes, 1);
   for (uint64_t i = 0; i < count; i++) ASSERT_EQ(Get(FilledKey(i)), FilledValue(i, kValueBytes, 1));
+}
+
+// A read that failed for a moment keeps no part of the tier from being compacted later.
+TEST_F(SsdFaultsTest, AJobThatCouldNotReadIsTriedAgain) {
+  Open();
+  const uint64_t count = 4 * kMiB / kValueBytes;
+  Fill(count, kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  env_.reads_fail = true;
+  Status s;
+  for (uint64_t i = 0; s.ok(); i++) s = db_->Put(WriteOptions(), FilledKey(i % count), FilledValue(i, kValueBytes, 1));
+  EXPECT_STATUS(NoSpace, s);
+  env_.reads_fail = false;
+  for (int tries = 0; tries < 3000; tries++) {
+    s = db_->Put(WriteOptions(), FilledKey(0), FilledValue(0, kValueBytes, 2));
+    if (s.ok()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_OK(s);
+  Fill(4 * count, kValueBytes, 2);
+  ASSERT_OK(db_->WaitForIdle());
+  CheckFilled(4 * count, kValueBytes, 2);
+}
+
+// What lies behind a bound is not walked over, also where nobody may see it.
+TEST_F(SsdFaultsTest, ABoundEndsAWalkBeforeVersionsThatAreHidden) {
+  Open();
+  Put("a", "1");
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  Fill(4 * kMiB / kValueBytes, kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_GT(Counter("ssd-files"), 8u);
+  const Slice bound("b");
+  ReadOptions options;
+  options.snapshot = snapshot;
+  options.iterate_upper_bound = &bound;
+  const uint64_t before = Counter("ssd-bytes-read");
+  {
+    const std::unique_ptr<Iterator> it(db_->NewIterator(options));
+    it->SeekToFirst();
+    ASSERT_TRUE(it->Valid());
+    it->Next();
+    EXPECT_FALSE(it->Valid());
+    EXPECT_OK(it->status());
+  }
+  EXPECT_LT(Counter("ssd-bytes-read") - before, kMiB);
+  db_->ReleaseSnapshot(snapshot);
+}
+
+// The policy alone knows what an empty filter means.
+TEST_F(SsdFaultsTest, AFilterPolicyMayMakeNone) {
+  class NoFilters : public FilterPolicy {
+   public:
+    const char* Name() const override { return "none"; }
+    void CreateFilter(const Slice*, int, std::string*) const override {}
+    bool KeyMayMatch(const Slice&, const Slice&) const override { return true; }
+  };
+  const NoFilters none;
+  options_.filter_policy = &none;
+  Open();
+  const uint64_t count = 4 * kMiB / kValueBytes;
+  Fill(count, kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  CheckFilled(count, kValueBytes);
+  db_.reset();  // before the policy
 }
 
 // An iterator that a read fails once shows nothing wrong, also where it seeks past many versions of a key: the failure
