@@ -125,6 +125,7 @@ Status Backup::HashTable(Run* run, const std::string& path, BackupTable* table) 
 
 // Whether no generation has another content under the name of a table file that is there already.
 Status Backup::MayBecome(Run* run, const BackupTable& table) const {
+  DCHECK(table.number > 0 && table.hash != BlockHash{});
   const std::string path = run->folder.TablePath(table);
   Status s;
   if (!run->held.has_value()) s = run->folder.HeldTables(db_.pool->secret(), &run->held.emplace());

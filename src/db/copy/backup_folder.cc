@@ -230,6 +230,7 @@ Status BackupFolder::List(std::vector<uint64_t>* generations) const {
 }
 
 Status BackupFolder::Damaged(uint64_t generation) const {
+  DCHECK_GT(generation, 0u);
   return Status::Corruption(RecordPath(generation), "the record of generation " + std::to_string(generation) +
                                                         " is damaged, or another version's: delete the generation");
 }

@@ -165,7 +165,9 @@ void CommitAges(const std::vector<uint64_t>& removed, KeptChunks* fresh, KeptChu
   const auto forget = [&](uint64_t id) {
     const auto chunk = kept->by_id.find(id);
     if (chunk == kept->by_id.end()) return;
-    if (kept->by_age.erase({chunk->second.first_sequence, id}) == 1) kept->space -= SpaceOf(chunk->second);
+    if (kept->by_age.erase({chunk->second.first_sequence, id}) == 0) return;  // removed before it is named anew
+    DCHECK_GE(kept->space, SpaceOf(chunk->second));
+    kept->space -= SpaceOf(chunk->second);
   };
   for (const uint64_t id : removed) forget(id);
   for (const auto& [id, chunk] : fresh->by_id) {
