@@ -9,6 +9,7 @@
 #include "src/iterator/merging_iterator.h"
 #include "src/memtable/memtable.h"
 #include "tests/common/environment.h"
+#include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"
 #include "tests/pmtable/table_maker.h"
@@ -91,7 +92,8 @@ class GrowingWorld {
       if (!iterator->Valid()) continue;
       iterator->PrevBefore(key, kMaxSequence);
       ASSERT_OK(iterator->status());
-      if (iterator->Valid()) ASSERT_LT(maker_.order().Compare(iterator->record().key, key), 0);
+      if (!iterator->Valid()) continue;
+      ASSERT_LT(maker_.order().Compare(iterator->record().key, key), 0);
     }
   }
 
