@@ -90,7 +90,7 @@ class GrowingWorld {
       const std::string key = "key" + std::to_string(1000 + random->Uniform(kKeys));
       iterator->Seek(key, kMaxSequence);
       if (!iterator->Valid()) continue;
-      iterator->PrevBefore(key, kMaxSequence);
+      iterator->PrevBefore(key, UINT64_MAX);
       ASSERT_OK(iterator->status());
       if (!iterator->Valid()) continue;
       ASSERT_LT(maker_.order().Compare(iterator->record().key, key), 0);
