@@ -69,6 +69,12 @@ def number(value):
     return 'NaN' if value is None else '%.10g' % value
 
 
+def alone_key_rows(panel):
+    """How many rows the key of a panel alone has: three short entries lie side by side, or two."""
+    count = len(panel.metrics if panel.kind == 'stack' else panel.lines)
+    return 1 if count <= 3 else -(-count // 2)
+
+
 class Script:
     """The text of a gnuplot script: of all panels with a label above them, or of a panel alone as an SVG."""
 
@@ -80,12 +86,14 @@ class Script:
         self.blocks = 0
         self.divisor = 1
         if alone:
+            key_pixels = 20 * (alone_key_rows(panels[0]) - 1)
+            self.height = ALONE_HEIGHT + key_pixels
             self.lines = [
                 'set terminal svg size %d, %d font "Sans,%d" background "white" dynamic' % (
-                    ALONE_WIDTH, ALONE_HEIGHT, ALONE_FONT), 'set output %s' % quoted(alone),
+                    ALONE_WIDTH, self.height, ALONE_FONT), 'set output %s' % quoted(alone),
                 'set lmargin at screen %g' % (96 / ALONE_WIDTH), 'set rmargin at screen %g' % (1 - 16 / ALONE_WIDTH),
-                'set bmargin at screen %g' % (72 / ALONE_HEIGHT),
-                'set tmargin at screen %g' % (1 - (70 + key_pixels) / ALONE_HEIGHT)]
+                'set bmargin at screen %g' % (72 / self.height),
+                'set tmargin at screen %g' % (1 - (70 + key_pixels) / self.height)]
         else:
             self.columns = 1 if count == 1 else 2
             self.rows = -(-count // self.columns)
@@ -125,9 +133,10 @@ class Script:
         """Settings of one panel."""
         is_log = 'y' in panel.options.get('log', '') and panel.largest() is not None
         label, self.divisor = unit_of(panel.ylabel, panel.largest() or 0)
+        above = 0.4 + 0.85 * alone_key_rows(panel) if self.alone else 0.1 + 1.2 * panel.key_rows()  # of the key, in letters
         self.lines += [
             'unset logscale', 'set autoscale', 'set xtics autofreq norotate noenhanced', 'unset style',
-            'set title %s noenhanced offset 0,%g' % (quoted(panel.title), 1.3 if panel.key_rows() < 2 else 2.5),
+            'set title %s noenhanced offset 0,%g' % (quoted(panel.title), above),
             'set xlabel %s noenhanced offset 0,0' % quoted(panel.xlabel),
             # A label instead of ylabel, whose place depends on the width of tics that are not known yet.
             'set label 1 %s noenhanced at graph 0, graph 0.5 center rotate by 90 offset character -7.5,0' % quoted(label),
@@ -169,7 +178,7 @@ class Script:
             return labels
         if self.alone and longest > 2 * letters:
             self.lines += ['set xtics rotate by 35 right', 'set bmargin at screen %g' % (
-                min(48 + 4 * longest, 120) / ALONE_HEIGHT), 'unset xlabel']
+                min(48 + 4 * longest, 120) / self.height), 'unset xlabel']
             return labels
         labels = [wrapped(label, letters) for label in labels]
         if max(len(line) for label in labels for line in label.split('\n')) >= letters:

@@ -89,6 +89,9 @@ def fallen_html(claims):
 def machine_facts(report):
     """What every figure depends on."""
     machine = report['machine']
+    pieces = {}
+    for name, origin in sorted(report.get('pieces', {}).items()):
+        pieces.setdefault(origin, []).append(name)
     return pages.facts(
         (('Commit', report['commit']), ('Date', machine.get('date_utc', '')),
          ('CPU', '%s, %s CPUs' % (machine['cpu']['model'], machine['cpu']['count'])),
@@ -96,7 +99,7 @@ def machine_facts(report):
          ('Databases on', '%(type)s, %(options)s' % machine['filesystem']),
          ('Busy before', '%s CPUs' % machine.get('busy_cpus_before')),
          ('Took', '%d s' % report['seconds']), ('Seeds', 'the number of the round')) + tuple(
-             ('%s from' % name, origin) for name, origin in sorted(report.get('pieces', {}).items())))
+             ('Piece', '%s: %s' % (origin, ', '.join(names))) for origin, names in pieces.items()))
 
 
 def page(report, plots):
