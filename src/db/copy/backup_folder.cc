@@ -120,10 +120,9 @@ Status BackupFolder::MakeMark(const Uuid& pool) const {
   std::vector<uint64_t> generations;
   Status s = List(&generations);
   BackupRecord record;
-  Status read = generations.empty() ? Status::OK() : Status::Corruption(path_);
-  for (auto at = generations.rbegin(); s.ok() && !read.ok() && at != generations.rend(); ++at)
-    read = Decode(*at, &record);
-  if (s.ok() && !read.ok()) {
+  bool known = generations.empty();
+  for (auto at = generations.rbegin(); !known && at != generations.rend(); ++at) known = Decode(*at, &record).ok();
+  if (s.ok() && !known) {
     s = Status::Corruption(MarkPath(path_),
                            "is missing, and no record says whose it was: copy it from where it is whole");
   }
