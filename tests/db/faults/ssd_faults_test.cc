@@ -262,31 +262,6 @@ TEST_F(SsdFaultsTest, AJobThatCouldNotReadIsTriedAgain) {
   CheckFilled(4 * count, kValueBytes, 2);
 }
 
-// What lies behind a bound is not walked over, also where nobody may see it.
-TEST_F(SsdFaultsTest, ABoundEndsAWalkBeforeVersionsThatAreHidden) {
-  Open();
-  Put("a", "1");
-  const Snapshot* const snapshot = db_->GetSnapshot();
-  Fill(4 * kMiB / kValueBytes, kValueBytes);
-  ASSERT_OK(db_->WaitForIdle());
-  ASSERT_GT(Counter("ssd-files"), 8u);
-  const Slice bound("b");
-  ReadOptions options;
-  options.snapshot = snapshot;
-  options.iterate_upper_bound = &bound;
-  const uint64_t before = Counter("ssd-bytes-read");
-  {
-    const std::unique_ptr<Iterator> it(db_->NewIterator(options));
-    it->SeekToFirst();
-    ASSERT_TRUE(it->Valid());
-    it->Next();
-    EXPECT_FALSE(it->Valid());
-    EXPECT_OK(it->status());
-  }
-  EXPECT_LT(Counter("ssd-bytes-read") - before, kMiB);
-  db_->ReleaseSnapshot(snapshot);
-}
-
 // The policy alone knows what an empty filter means.
 TEST_F(SsdFaultsTest, AFilterPolicyMayMakeNone) {
   class NoFilters : public FilterPolicy {

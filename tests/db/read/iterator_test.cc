@@ -159,6 +159,30 @@ TEST_F(IteratorTest, ChangesDirectionAmongManyVersionsOfEachKey) {
   EXPECT_EQ("b->29", At(it));
 }
 
+// What lies behind a bound is not walked over, also where nobody may see it.
+TEST_F(IteratorTest, ABoundEndsAWalkBeforeVersionsThatAreHidden) {
+  options_.nvm_model = "count";
+  Open();
+  Put("a", "1");
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  Fill(20000, 100);
+  Settle();
+  const Slice bound("b");
+  ReadOptions options;
+  options.snapshot = snapshot;
+  options.iterate_upper_bound = &bound;
+  const auto units = [this] { return Counter("modelled-units-read") + Counter("modelled-units-cached"); };
+  const uint64_t before = units();
+  const auto it = NewIterator(options);
+  it->SeekToFirst();
+  EXPECT_EQ("a->1", At(it));
+  it->Next();
+  EXPECT_EQ("none", At(it));
+  EXPECT_GT(units(), before);
+  EXPECT_LT(units() - before, 1000u);
+  db_->ReleaseSnapshot(snapshot);
+}
+
 TEST_F(IteratorTest, DoesNotSeeWhatIsWrittenAfterIt) {
   WriteThreeKeys();
   const auto it = NewIterator();
