@@ -12,8 +12,8 @@
 # Folder of results, OUT/NAME/TIME/: plan.csv, the runs; raw/N-ENGINE-ROUND.out, what each printed, with its command in
 # the first line (and .csv, what it exported); options, the words that it was called with; settings, what all runs have in
 # common; data.csv, every figure; machine.json; table.txt; plot.gp, plot.png,
-# plot.svg; plot-N.svg; report.html. A raw file appears when its run has succeeded, and the rest is made of what there is, also after
-# Ctrl-C; --resume FOLDER goes on.
+# plot.svg; plot-N.svg; report.html. A raw file appears when its run has succeeded, and the rest is made of what there
+# is, also after Ctrl-C; --resume FOLDER goes on.
 
 # shellcheck source=test_sh/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

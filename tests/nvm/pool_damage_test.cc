@@ -194,7 +194,7 @@ TEST_F(PoolDamageTest, ASlotThatBecameBlankIsReported) {
       for (int copy : {0, 1})
         bytes.replace(RootSlotOffset(parity, copy), sizeof(RootSlot), std::string(sizeof(RootSlot), '\0'));
       uint64_t epoch;
-      // Of the pool's second root both copies may be torn, and then the first is in force.
+      // The write of the pool's second root may be torn in both copies, and then the first root is in force.
       EXPECT_EQ(switches == 2 && parity == 0, OpenBytes(bytes, &epoch).ok()) << switches << " " << parity;
     }
   }

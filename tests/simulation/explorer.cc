@@ -249,7 +249,7 @@ void Explorer::MakeOrDropSavepoint(uint32_t number) {
   if (!s.ok() && !s.IsNoSpace()) Fail("savepoint: " + s.ToString());
 }
 
-// It makes all writes before it durable.
+// A synced write of nothing makes all writes before it durable.
 void Explorer::SyncAll() {
   WriteOptions options;
   options.sync = true;

@@ -33,7 +33,7 @@ bool IsOneFile(const std::string& a, const std::string& b) {
   return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && IsOneFile(of_a, of_b);
 }
 
-// One file, or a copy, which has the time of the original (KeepTime).
+// Whether both are the same file, or a copy with the time of its original (KeepTime).
 bool IsOneWriting(const std::string& a, const std::string& b) {
   struct stat of_a, of_b;
   if (::stat(a.c_str(), &of_a) != 0 || ::stat(b.c_str(), &of_b) != 0 || of_a.st_size != of_b.st_size) return false;
@@ -51,8 +51,8 @@ void KeepTime(const std::string& original, const std::string& copy) {
 
 }  // namespace
 
-// Finds the blocks and table files of the newest generation that still have their sizes. Other damage is inherited,
-// until a verification tells of it. A pool with another secret has other hashes, and shares nothing.
+// Finds the blocks and table files of the newest generation that still have their sizes. A generation inherits other
+// damage, until a verification tells of it. A pool with another secret has other hashes, and shares nothing.
 Status Backup::FindShared(const BackupFolder& folder, uint64_t* newest, Shared* shared) const {
   DCHECK(newest != nullptr && shared != nullptr && shared->blocks.empty());
   BackupRecord record;

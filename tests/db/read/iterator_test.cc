@@ -159,7 +159,7 @@ TEST_F(IteratorTest, ChangesDirectionAmongManyVersionsOfEachKey) {
   EXPECT_EQ("b->29", At(it));
 }
 
-// What lies behind a bound is not walked over, also where nobody may see it.
+// A walk ends at its bound, also where nobody may see the versions behind the bound.
 TEST_F(IteratorTest, ABoundEndsAWalkBeforeVersionsThatAreHidden) {
   options_.nvm_model = "count";
   Open();
