@@ -186,11 +186,19 @@ def joined(claims, experiments, pieces):
 
 
 def command_join(options):
-    """Writes one report of several."""
+    """Writes one report of several, with the plots that lie beside those from which the experiments are taken."""
     claims, experiments = registry.load()
-    report = joined(claims, experiments, [reports.read_json(path) for path in options.reports])
+    pieces = [reports.read_json(path) for path in options.reports]
+    outcomes = {}
+    for name, experiment in experiments.items():
+        piece = last_that_ran(name, experiment, pieces)
+        if piece:
+            outcomes[name] = runner.Outcome()
+            outcomes[name].plots = runner.plots_below(
+                os.path.join(os.path.dirname(options.reports[pieces.index(piece)]), 'raw', name))
+    report = joined(claims, experiments, pieces)
     os.makedirs(options.out, exist_ok=True)
-    write_reports(options, report, {})
+    write_reports(options, report, outcomes)
     print(reports.summary(report))
     return 0
 

@@ -63,6 +63,14 @@ def run_command(words, folder, log, seconds):
         return status, output.read().split('\n', 1)[1]
 
 
+def plots_below(folder):
+    """The plots, one by one, of the study that left its results below a folder."""
+    found = []
+    for parent, _, names in os.walk(os.path.join(folder, 'study')):
+        found += [os.path.join(parent, name) for name in sorted(names) if re.fullmatch(r'plot-\d+\.svg', name)]
+    return found
+
+
 class Runner:
     """Runs experiments below the folders of options: root, bin, db, out."""
 
@@ -99,8 +107,7 @@ class Runner:
         outcome.seconds = time.monotonic() - began
         if experiment['reader'] == 'study':
             outcome.samples.read_study(os.path.join(folder, 'study'))
-            for parent, _, names in os.walk(os.path.join(folder, 'study')):
-                outcome.plots += [os.path.join(parent, name) for name in sorted(names) if re.fullmatch(r'plot-\d+\.svg', name)]
+            outcome.plots = plots_below(folder)
         return outcome
 
     def run_one(self, experiment, label, number, folder, outcome):
