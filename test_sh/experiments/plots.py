@@ -69,54 +69,29 @@ def number(value):
     return 'NaN' if value is None else '%.10g' % value
 
 
-def alone_key_rows(panel):
-    """How many rows the key of a panel alone has: three short entries lie side by side, or two."""
-    count = len(panel.metrics if panel.kind == 'stack' else panel.lines)
-    return 1 if count <= 3 else -(-count // 2)
-
-
 class Script:
-    """The text of a gnuplot script: of all panels with a label above them, or of a panel alone as an SVG."""
+    """The text of a gnuplot script."""
+    letters = 72  # that have room below all groups
+    most_tics = 10  # of a logarithmic axis, before powers of ten alone have one
 
-    def __init__(self, panels, label, alone=''):
-        """alone: the name of the file, of a panel alone."""
-        count = len(panels)
-        key_pixels = 18 * (max([1] + [panel.key_rows() for panel in panels]) - 1)
-        self.alone = bool(alone)
+    def __init__(self, head):
         self.blocks = 0
         self.divisor = 1
-        if alone:
-            key_pixels = 20 * (alone_key_rows(panels[0]) - 1)
-            self.height = ALONE_HEIGHT + key_pixels
-            self.lines = [
-                'set terminal svg size %d, %d font "Sans,%d" background "white" dynamic' % (
-                    ALONE_WIDTH, self.height, ALONE_FONT), 'set output %s' % quoted(alone),
-                'set lmargin at screen %g' % (96 / ALONE_WIDTH), 'set rmargin at screen %g' % (1 - 16 / ALONE_WIDTH),
-                'set bmargin at screen %g' % (72 / self.height),
-                'set tmargin at screen %g' % (1 - (70 + key_pixels) / self.height)]
-        else:
-            self.columns = 1 if count == 1 else 2
-            self.rows = -(-count // self.columns)
-            height = self.rows * PANEL_HEIGHT + LABEL_HEIGHT
-            self.lines = [
-                '# Made by the experiment; gnuplot -e \'kind="svg"\' plot.gp draws it again.',
-                'if (!exists("kind")) kind = "png"',
-                'width = %d' % (self.columns * PANEL_WIDTH), 'height = %d' % height,
-                'if (kind eq "svg") set terminal svg size width, height font "Sans,12" background "white" dynamic; '
-                'else set terminal pngcairo size width, height font "Sans,10" background "white"',
-                'set output "plot.".kind',
-                'set multiplot layout %d,%d margins screen %g,%g,%g,%g spacing screen %g,%g' % (
-                    self.rows, self.columns, 86 / (self.columns * PANEL_WIDTH), 1 - 26 / (self.columns * PANEL_WIDTH),
-                    76 / height, 1 - (64 + key_pixels + LABEL_HEIGHT) / height,
-                    112 / (self.columns * PANEL_WIDTH), (150 + key_pixels) / height),
-                'set label 100 %s noenhanced at screen 0.5, screen %g center' % (
-                    quoted(label), 1 - LABEL_HEIGHT / 2 / height)]
-        self.lines += [
+        self.lines = head + [
             'set datafile missing "NaN"', 'set offsets 0, 0, graph 0.04, 0',
             'set border 3 lc rgb "#444444"', 'set tics nomirror out',
             'set grid ytics lc rgb "#dddddd" lt 1 lw 1',
             'set key horizontal center bottom at graph 0.5,1.02 Left reverse noenhanced samplen 2 maxrows 2',
         ]
+
+    def above_key(self, panel):
+        """How far above the panel its title lies, in letters."""
+        return 0.1 + 1.2 * panel.key_rows()
+
+    def turned(self, longest, letters):
+        """Settings for labels of groups that are so long where so many have room, or none if they stay level."""
+        del longest, letters
+        return []
 
     def scaled(self, value):
         """A value in the unit of the panel's axis."""
@@ -133,10 +108,9 @@ class Script:
         """Settings of one panel."""
         is_log = 'y' in panel.options.get('log', '') and panel.largest() is not None
         label, self.divisor = unit_of(panel.ylabel, panel.largest() or 0)
-        above = 0.4 + 0.85 * alone_key_rows(panel) if self.alone else 0.1 + 1.2 * panel.key_rows()  # of the key, in letters
         self.lines += [
             'unset logscale', 'set autoscale', 'set xtics autofreq norotate noenhanced', 'unset style',
-            'set title %s noenhanced offset 0,%g' % (quoted(panel.title), above),
+            'set title %s noenhanced offset 0,%g' % (quoted(panel.title), self.above_key(panel)),
             'set xlabel %s noenhanced offset 0,0' % quoted(panel.xlabel),
             # A label instead of ylabel, whose place depends on the width of tics that are not known yet.
             'set label 1 %s noenhanced at graph 0, graph 0.5 center rotate by 90 offset character -7.5,0' % quoted(label),
@@ -158,7 +132,7 @@ class Script:
         low = max(step for step in steps if step <= min(values) / 1.5 or step == steps[0])
         high = min(step for step in steps if step >= max(values) or step == steps[-1])
         shown = [step for step in steps if low <= step <= high]
-        if len(shown) > (7 if self.alone else 10):
+        if len(shown) > self.most_tics:
             shown = [step for step in shown if ('%e' % step).startswith('1')]
         # gnuplot leaves out a tick that lies exactly at the end of a logarithmic axis, for some numbers.
         return ['set yrange [%g:%g]' % (low * 0.999, high * 1.001),
@@ -172,13 +146,13 @@ class Script:
     def group_tics(self, panel):
         """Labels of the groups, in lines that have room below each; returns them."""
         labels = [panel.group_label(group) for group in panel.groups]
-        letters = (44 if self.alone else 72) // len(labels)
+        letters = self.letters // len(labels)
         longest = max(len(label) for label in labels)
         if longest < letters:
             return labels
-        if self.alone and longest > 2 * letters:
-            self.lines += ['set xtics rotate by 35 right', 'set bmargin at screen %g' % (
-                min(48 + 4 * longest, 120) / self.height), 'unset xlabel']
+        turned = self.turned(longest, letters)
+        if turned:
+            self.lines += turned
             return labels
         labels = [wrapped(label, letters) for label in labels]
         if max(len(line) for label in labels for line in label.split('\n')) >= letters:
@@ -283,6 +257,58 @@ class Script:
             {'bars': self.bars, 'stack': self.stack, 'time': self.over_time}.get(panel.kind, self.over_x)(panel)
 
 
+class Sheet(Script):
+    """All panels with a label above them."""
+
+    def __init__(self, panels, label):
+        columns = 1 if len(panels) == 1 else 2
+        rows = -(-len(panels) // columns)
+        width, height = columns * PANEL_WIDTH, rows * PANEL_HEIGHT + LABEL_HEIGHT
+        key_pixels = 18 * (max([1] + [panel.key_rows() for panel in panels]) - 1)
+        super().__init__([
+            '# Made by the experiment; gnuplot -e \'kind="svg"\' plot.gp draws it again.',
+            'if (!exists("kind")) kind = "png"',
+            'width = %d' % width, 'height = %d' % height,
+            'if (kind eq "svg") set terminal svg size width, height font "Sans,12" background "white" dynamic; '
+            'else set terminal pngcairo size width, height font "Sans,10" background "white"',
+            'set output "plot.".kind',
+            'set multiplot layout %d,%d margins screen %g,%g,%g,%g spacing screen %g,%g' % (
+                rows, columns, 86 / width, 1 - 26 / width, 76 / height, 1 - (64 + key_pixels + LABEL_HEIGHT) / height,
+                112 / width, (150 + key_pixels) / height),
+            'set label 100 %s noenhanced at screen 0.5, screen %g center' % (quoted(label), 1 - LABEL_HEIGHT / 2 / height)])
+
+
+class Single(Script):
+    """A panel alone, as an SVG of this name."""
+    letters = 44
+    most_tics = 7
+
+    def __init__(self, panel, name):
+        key_pixels = 20 * (self.key_rows(panel) - 1)
+        self.height = ALONE_HEIGHT + key_pixels
+        super().__init__([
+            'set terminal svg size %d, %d font "Sans,%d" background "white" dynamic' % (ALONE_WIDTH, self.height, ALONE_FONT),
+            'set output %s' % quoted(name),
+            'set lmargin at screen %g' % (96 / ALONE_WIDTH), 'set rmargin at screen %g' % (1 - 16 / ALONE_WIDTH),
+            'set bmargin at screen %g' % (72 / self.height),
+            'set tmargin at screen %g' % (1 - (70 + key_pixels) / self.height)])
+
+    @staticmethod
+    def key_rows(panel):
+        """How many rows the key has: three short entries lie side by side, or two."""
+        count = len(panel.metrics if panel.kind == 'stack' else panel.lines)
+        return 1 if count <= 3 else -(-count // 2)
+
+    def above_key(self, panel):
+        return 0.4 + 0.85 * self.key_rows(panel)
+
+    def turned(self, longest, letters):
+        if longest <= 2 * letters:
+            return []
+        return ['set xtics rotate by 35 right',
+                'set bmargin at screen %g' % (min(48 + 4 * longest, 120) / self.height), 'unset xlabel']
+
+
 def run_gnuplot(folder, arguments, text=None):
     """What gnuplot complained about, or nothing."""
     done = subprocess.run(['gnuplot'] + arguments, cwd=folder, input=text, capture_output=True, text=True, check=False)
@@ -292,7 +318,7 @@ def run_gnuplot(folder, arguments, text=None):
 def draw(folder, panels, label):
     """Writes plot.gp, plot.png and plot.svg, with the label above all panels, and each panel alone as plot-N.svg. Returns
     what gnuplot complained about, or nothing."""
-    script = Script(panels, label)
+    script = Sheet(panels, label)
     for i, panel in enumerate(panels):
         if i == 1:
             script.lines.append('unset label 100')  # which was drawn with the first
@@ -301,7 +327,7 @@ def draw(folder, panels, label):
         file.write('\n'.join(script.lines + ['unset multiplot', '']))
     complaints = ''.join(run_gnuplot(folder, ['-e', 'kind="%s"' % kind, 'plot.gp']) for kind in ('png', 'svg'))
     for i, panel in enumerate(panels):
-        alone = Script([panel], '', 'plot-%d.svg' % (i + 1))
+        alone = Single(panel, 'plot-%d.svg' % (i + 1))
         alone.panel(panel)
         complaints += run_gnuplot(folder, ['-'], '\n'.join(alone.lines + ['']))
     return complaints
