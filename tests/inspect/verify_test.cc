@@ -283,6 +283,30 @@ TEST_F(VerifyTest, TablesOfOneRunThatOverlapAreFound) {
   EXPECT_NE(std::string::npos, ProblemsNow().find("overlap")) << ProblemsNow();
 }
 
+// The savepoint lies in the area in force, between the edit that makes the table longer and the one that mends it.
+TEST_F(VerifyTest, ATableThatASavepointHasWithAnotherSizeIsFound) {
+  Make();
+  const TablePlace good = manifest_.state.tables.begin()->second;
+  TablePlace longer = good;
+  longer.index_size += kExtentUnit;
+  SavepointEntry savepoint;
+  savepoint.id = manifest_.state.next_id;
+  savepoint.name = "s";
+  savepoint.sequence = manifest_.state.flushed_sequence;
+  VersionEdit edit;
+  edit.tables = {longer};
+  edit.savepoints = {savepoint};
+  edit.SetNextId(savepoint.id + 1);
+  Append(edit);
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes_, pool()));
+  Load();
+  VersionEdit mend;
+  mend.tables = {good};
+  Append(mend);
+  const std::string found = "savepoint \"s\", table " + std::to_string(good.number) + ": is another table";
+  EXPECT_NE(std::string::npos, ProblemsNow().find(found)) << ProblemsNow();
+}
+
 TEST_F(VerifyTest, RunsThatAreNotInOneLevelAreFound) {
   Make();
   const std::string good = bytes_;

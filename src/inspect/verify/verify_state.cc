@@ -79,10 +79,11 @@ void StateVerifier::CountAgain(const TableImage& table, LiveCount* count) const 
 void StateVerifier::CheckTable(const ManifestState& state, const TablePlace& place, const RangeSet* deleted,
                                const ReportProblem& report, LiveCount* count, StateCheck* check) {
   const std::string name = "table " + std::to_string(place.number);
-  const auto [known, fresh] = tables_.emplace(place.number, place.index_offset);
+  const std::pair extent(place.index_offset, place.index_size);
+  const auto [known, fresh] = tables_.emplace(place.number, extent);
   if (!fresh) {
-    if (known->second != place.index_offset) report({name, "is another table in the current state"});
-    if (known->second != place.index_offset || ranges_.count(place.number) == 0) return count->Miss();
+    if (known->second != extent) report({name, "is another table in the current state"});
+    if (known->second != extent || ranges_.count(place.number) == 0) return count->Miss();
     return CountAgain(TableImage(&image_, order_, place.index_offset, place.index_size, place.number), count);
   }
   if (!claims_->Claim(place.index_offset, place.index_size, name, report)) return count->Miss();

@@ -60,7 +60,7 @@ class StateVerifier {
   const bool order_known_;
   SpaceClaims* const claims_;
   const std::function<void()> on_leaf_;
-  std::map<uint64_t, PmRef> tables_;                                // that were looked at: where each lies
+  std::map<uint64_t, std::pair<PmRef, uint64_t>> tables_;           // that were looked at: offset and size by number
   std::map<uint64_t, std::pair<std::string, std::string>> ranges_;  // first and last key by table
 };
 
