@@ -26,7 +26,8 @@ class EnvironmentTest : public testing::Test {
 };
 
 TEST_F(EnvironmentTest, SeedsAreThoseOfTheTestOrThoseThatAreAskedFor) {
-  EXPECT_EQ((Numbers{5, 6, 7}), SeedsWith(""));
+  const bool is_quarter = RunsUnderThreadSanitizer() && TestScale() == Scale::kQuick;
+  EXPECT_EQ(is_quarter ? Numbers{5} : (Numbers{5, 6, 7}), SeedsWith(""));
   EXPECT_EQ((Numbers{17}), SeedsWith("17"));
   EXPECT_EQ((Numbers{40, 41, 42, 43}), SeedsWith("40-43"));
   EXPECT_EQ((Numbers{40}), SeedsWith("40-40"));
