@@ -32,9 +32,11 @@ class RecordFilter {
     kReplace,  // replacement() is written instead
   };
 
-  // bottom: nothing older than the inputs has the key, so that a removal needs no tombstone.
-  Action Ask(const RecordView& record, bool bottom) {
-    return filter_ == nullptr ? Action::kKeep : AskFilter(record, bottom);
+  // newest: the output has no newer version of the key. The filter does not judge a put below an operand, because the
+  // removal of a base would leave half a value. bottom: nothing older than the inputs has the key, so that a removal
+  // needs no tombstone.
+  Action Ask(const RecordView& record, bool newest, bool bottom) {
+    return filter_ == nullptr || (!newest && record.type() != kTypeMerge) ? Action::kKeep : AskFilter(record, bottom);
   }
 
   // Valid until the next Ask. Key and record share their bytes.

@@ -156,7 +156,7 @@ Status MergeOutput::EmitFolded(RecordView folded, uint64_t oldest, bool* done) {
   CHECK(!*done && may_copy_);
   CHECK(folded.type() == kTypeValue || request_.versions_once);
   if (folded.value.size() > kMaxValueSize) return Status::OK();
-  const RecordFilter::Action action = filter_.Ask(folded, bottom_);
+  const RecordFilter::Action action = filter_.Ask(folded, !key_added_, bottom_);
   *done = action == RecordFilter::Action::kDrop;
   if (*done) result_->entries_dropped++;
   if (*done) return Status::OK();
@@ -191,7 +191,7 @@ Status MergeOutput::Emit(const Version& version) {
   if (copies) {
     s = ReadRecordOf(*version.table, entry, &record);
     result_->record_bytes_read += s.ok() ? record.size() : 0;
-    if (s.ok()) action = filter_.Ask(record, bottom_);
+    if (s.ok()) action = filter_.Ask(record, !key_added_, bottom_);
     if (s.ok() && action == Action::kDrop) result_->entries_dropped++;
     if (!s.ok()) return s;
     if (action == Action::kDrop) return Drop(version);

@@ -369,7 +369,7 @@ class SsdMerge {
   Status Emit(const RecordView& record) {
     DCHECK(request_.order.Equal(record.key, last_key_));
     const bool bottom = request_.compaction_filter != nullptr && AtBottom();
-    const RecordFilter::Action action = filter_.Ask(record, bottom);
+    const RecordFilter::Action action = filter_.Ask(record, !key_written_, bottom);
     if (action == RecordFilter::Action::kDrop) {
       result_->entries_dropped++;
       return Status::OK();

@@ -18,7 +18,8 @@
 // without harm: for what has to be gone at a time there are lifetimes (lifetime.h).
 //
 // About what: the newest version of a key, if no snapshot sees it; an operand of Merge that is not folded, or what
-// operands were folded into, as what it then is. Never about deletions, nor about values whose lifetime is over.
+// operands were folded into, as what it then is. Never about deletions, nor about values whose lifetime is over, nor
+// about a value below an operand that could not be folded with it.
 //
 // Reads see a removal or a change from the moment on at which the job is installed, and then as if the record had been
 // written that way. So reads of a snapshot that was made while the job ran change at that moment. A job that fails, or

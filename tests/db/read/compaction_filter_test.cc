@@ -141,6 +141,19 @@ TEST_F(CompactionFilterTest, OperandsAreAskedAboutAsWhatTheyAreFoldedInto) {
   EXPECT_EQ(0, filter_.operands());
 }
 
+// A value with a lifetime is not folded, or the lifetime would be lost: its operands keep their base.
+TEST_F(CompactionFilterTest, ABaseUnderAnOperandStays) {
+  Open();
+  WriteOptions hour;
+  hour.lifetime_seconds = 3600;
+  ASSERT_OK(db_->Put(hour, "a", "drop"));
+  Merge("a", "1");
+  ASSERT_OK(db_->Put(hour, "b", "drop"));
+  Settle();
+  EXPECT_EQ("drop,1", Get("a"));
+  EXPECT_EQ(kNotFound, Get("b"));
+}
+
 TEST_F(CompactionFilterTest, AnOperandThatIsRemovedGoesAlone) {
   Open();
   Put("b", "1");
