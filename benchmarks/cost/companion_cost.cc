@@ -178,6 +178,7 @@ class CompanionCost {
 
   static double Median(const std::vector<Figures>& all, double Figures::*figure) {
     std::vector<double> values;
+    values.reserve(all.size());
     for (const Figures& f : all) values.push_back(f.*figure);
     std::nth_element(values.begin(), values.begin() + static_cast<int64_t>(values.size() / 2), values.end());
     return values[values.size() / 2];

@@ -83,6 +83,7 @@ class DropCost {
   // The median of several.
   double Scan() {
     std::vector<double> millis;
+    millis.reserve(kScans);
     for (int i = 0; i < kScans; i++) {
       millis.push_back(MillisOf([this] {
         const std::unique_ptr<miodb::Iterator> it(db_->NewIterator(miodb::ReadOptions()));

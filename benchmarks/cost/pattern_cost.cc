@@ -166,7 +166,7 @@ class Patterns {
       Check(db_->Put(write, Key(i), value_));
     }
     PrintStorage({0, 3, 6, 10, 20});
-    std::printf("alive: %.1f MiB\n", static_cast<double>(count_ / 10 * (16 + value_.size())) / kMiB);
+    std::printf("alive: %.1f MiB\n", static_cast<double>(count_ * (16 + value_.size())) / 10 / kMiB);
   }
 
   void Settled() {

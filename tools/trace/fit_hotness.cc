@@ -41,7 +41,7 @@ class HotnessModel {
  public:
   // Keys that have this count or more are hot, in expectation as in what was seen.
   HotnessModel(double a, double b, double accesses, double keys, double hot_count)
-      : accesses_(accesses), keys_(keys), hot_count_(hot_count) {
+      : keys_(keys), hot_count_(hot_count) {
     const auto share = [a, b](double rank) { return std::min(a * std::pow(rank, b), 1.0); };
     const double all = std::pow(a, -1 / b);  // The rank at which the shares are complete.
     for (double rank = 0, next = 0; rank < all; rank = next) {
@@ -179,7 +179,6 @@ class HotnessModel {
     return keys * c + curve[i][1] + t * width * (curve[i][2] + t * more / 2);
   }
 
-  const double accesses_;
   const double keys_;
   const double hot_count_;
   std::vector<Ranks> hot_;

@@ -55,7 +55,7 @@ std::string_view ToText(const Bytes& bytes) { return {static_cast<const char*>(b
   F(int, cursor_get, (void* cursor, Bytes* key, Bytes* value, int move))
 
 struct Lmdb {
-#define MIODB_LMDB_MEMBER(result, name, arguments) result(*name) arguments = nullptr;
+#define MIODB_LMDB_MEMBER(result, name, arguments) result(*name) arguments = nullptr;  // NOLINT: names and parameters
   MIODB_LMDB_FUNCTIONS(MIODB_LMDB_MEMBER)
   Library library;
 
@@ -63,7 +63,7 @@ struct Lmdb {
     const std::string names[] = {"liblmdb.so.0", "liblmdb.so"};
     const Outcome loaded = library.Load(file, names, "liblmdb0");
     if (!loaded.ok()) return loaded;
-#define MIODB_LMDB_NEED(result, name, arguments) library.Need("mdb_" #name, &name);
+#define MIODB_LMDB_NEED(result, name, arguments) library.Need("mdb_" #name, &name);  // NOLINT: as above
     MIODB_LMDB_FUNCTIONS(MIODB_LMDB_NEED)
     return library.Complete();
   }

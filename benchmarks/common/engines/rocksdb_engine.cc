@@ -154,8 +154,10 @@ class RocksDbEngine final : public Engine {
 
   Outcome Open() override {
     std::vector<std::string> names;
+    names.reserve(static_cast<size_t>(config_.num_column_families));
     for (int i = 0; i < config_.num_column_families; i++) names.push_back(FamilyName(i));
     std::vector<const char*> texts;
+    texts.reserve(names.size());
     for (const std::string& name : names) texts.push_back(name.c_str());
     const std::vector<const void*> options(names.size(), family_options_);
     families_.assign(names.size(), nullptr);
