@@ -244,6 +244,10 @@ Status ReadPath::HasKeysWith(const Slice& beginning, bool* has) {
     *has = all->record().key.starts_with(beginning);
     if (order_.bytewise()) break;
   }
+  if (order_.bytewise()) return all->status();
+  for (const RangeSet* const set : point.state->RangeSets()) {
+    for (size_t i = 0; i < set->bounds() && !*has; i++) *has = set->bound(i).starts_with(beginning);
+  }
   return all->status();
 }
 

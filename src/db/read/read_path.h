@@ -61,7 +61,8 @@ class ReadPath {
   // Adds the bytes of the records of each range to sizes.
   void SumSizes(const Range* range, int n, uint64_t* sizes);
 
-  // Whether any version of any key begins with these bytes, at whatever sequence.
+  // Whether any version of any key begins with these bytes, at whatever sequence. Under a comparator that is not
+  // bytewise also whether a bound of a range deletion does.
   Status HasKeysWith(const Slice& beginning, bool* has);
 
   // How many versions there are of keys in the range; of those in table files about as many.
