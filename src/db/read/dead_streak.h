@@ -30,11 +30,10 @@ class DeadStreak {
   // stretches: null if none are to be known.
   DeadStreak(const KeyOrder& order, DeadStretches* stretches) : order_(order), stretches_(stretches) {}
 
-  // The walk reads at this sequence and time; a seek costs it as much as so many steps.
-  void Reset(uint64_t sequence, uint64_t now_micros, size_t steps_of_seek) {
-    DCHECK(sequence <= kMaxSequence && steps_of_seek > 0);
-    sequence_ = sequence;
-    now_micros_ = now_micros;
+  // The walk reads at this moment; a seek costs it as much as so many steps.
+  void Reset(const DeadStretches::Moment& now, size_t steps_of_seek) {
+    DCHECK(now.sequence <= kMaxSequence && steps_of_seek > 0);
+    now_ = now;
     steps_of_seek_ = steps_of_seek;
     Jump();
   }
@@ -43,7 +42,7 @@ class DeadStreak {
   void Begin() {
     keys_ = 0;
     next_look_ = kStepsOfLook;
-    expired_by_ = known_ ? stretch_.expired_by : 0;
+    expired_by_ = known_ ? stretch_.as_of.micros : 0;
   }
 
   // All sources go somewhere else.
@@ -57,7 +56,7 @@ class DeadStreak {
   void Pass(const RecordView& newest) {
     if (stretches_ == nullptr) return;
     (keys_ == 0 ? first_ : last_).Set(newest);
-    if (!IsTombstone(newest.type())) expired_by_ = now_micros_;
+    if (!IsTombstone(newest.type())) expired_by_ = now_.micros;
     if (++keys_ == next_look_) [[unlikely]]
       Look();
   }
@@ -70,7 +69,7 @@ class DeadStreak {
     if (!known_) [[likely]]
       return 0;
     const bool before = order_.Compare(key, stretch_.begin) < 0;
-    if (!before && order_.Compare(key, stretch_.end) < 0) return stretch_.sequence;
+    if (!before && order_.Compare(key, stretch_.end) < 0) return stretch_.as_of.sequence;
     known_ = before == (walk == Walk::kForward);
     if (!known_) next_look_ = keys_ + kStepsOfLook;
     return 0;
@@ -82,8 +81,8 @@ class DeadStreak {
   // Moves on from a version that the stretch hides, to the end of the stretch. A read at the stretch's own sequence
   // sees nothing that is newer.
   void Leave(Walk walk, InternalIterator* versions) const {
-    DCHECK(known_ && versions->record().sequence() <= stretch_.sequence);
-    const uint64_t newer = stretch_.sequence == sequence_ ? UINT64_MAX : stretch_.sequence + 1;
+    DCHECK(known_ && versions->record().sequence() <= stretch_.as_of.sequence);
+    const uint64_t sequence = stretch_.as_of.sequence, newer = sequence == now_.sequence ? UINT64_MAX : sequence + 1;
     walk == Walk::kForward ? versions->NextFrom(stretch_.end, newer) : versions->PrevBefore(stretch_.begin, newer);
   }
 
@@ -122,11 +121,11 @@ class DeadStreak {
     next_look_ *= 2;
     if (known_) return;
     try {
-      known_ = stretches_->Find(last_.key(), sequence_, now_micros_, &stretch_);
+      known_ = stretches_->Find(last_.key(), now_, &stretch_);
     } catch (const std::bad_alloc&) {
       return;
     }
-    if (known_) expired_by_ = std::max(expired_by_, stretch_.expired_by);
+    if (known_) expired_by_ = std::max(expired_by_, stretch_.as_of.micros);
   }
 
   // A walk of the default family goes around those of others without a look. A key that has their mark before there are
@@ -143,19 +142,18 @@ class DeadStreak {
       return;
     }
     try {
-      stretches_->Add({begin.ToString(), end.ToString(), sequence_, expired_by_});
+      stretches_->Add({begin.ToString(), end.ToString(), {now_.state, now_.sequence, expired_by_}});
     } catch (const std::bad_alloc&) {
     }
   }
 
   const KeyOrder order_;
   DeadStretches* const stretches_;
-  uint64_t sequence_ = 0;
-  uint64_t now_micros_ = 0;
+  DeadStretches::Moment now_;
   size_t steps_of_seek_ = 0;
   size_t keys_ = 0;  // passed one by one
   size_t next_look_ = kStepsOfLook;
-  uint64_t expired_by_ = 0;  // as in a stretch
+  uint64_t expired_by_ = 0;  // the moment by which what was passed had expired; 0: nothing of it had a lifetime
   bool known_ = false;
   DeadStretches::Stretch stretch_;  // if known_
   Key first_;

@@ -10,20 +10,20 @@
 
 namespace miodb {
 
-bool DeadStretches::Find(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) {
-  DCHECK(found != nullptr && sequence <= kMaxSequence);
+bool DeadStretches::Find(const Slice& key, const Moment& now, Stretch* found) {
+  DCHECK(found != nullptr && now.sequence <= kMaxSequence);
   if (count() == 0) return false;
   const MutexTryLock lock(&mutex_);
-  return lock.held() && FindHeld(key, sequence, now_micros, found);
+  return lock.held() && FindHeld(key, now, found);
 }
 
-bool DeadStretches::FindHeld(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) {
+bool DeadStretches::FindHeld(const Slice& key, const Moment& now, Stretch* found) {
   auto at = stretches_.upper_bound(key);
   if (at == stretches_.begin()) return false;
   Rest& rest = (--at)->second;
-  if (order_.Compare(key, rest.end) >= 0 || rest.sequence > sequence || rest.expired_by > now_micros) return false;
+  if (order_.Compare(key, rest.end) >= 0 || !now.IsBehind(rest.as_of)) return false;
   rest.found = true;
-  *found = {at->first, rest.end, rest.sequence, rest.expired_by};
+  *found = {at->first, rest.end, rest.as_of};
   return true;
 }
 
@@ -40,18 +40,18 @@ void DeadStretches::AddHeld(const Stretch& stretch) {
   if (first != stretches_.begin() && order_.Compare(std::prev(first)->second.end, stretch.begin) > 0) --first;
   auto end = first;
   for (; end != stretches_.end() && order_.Compare(end->first, stretch.end) < 0; ++end) {
-    if (end->second.sequence > stretch.sequence) return;
+    if (end->second.as_of.sequence > stretch.as_of.sequence) return;
   }
   while (first != end) Cut(first++, stretch);
   DCHECK(stretches_.find(stretch.begin) == stretches_.end());
   while (stretches_.size() >= kMost) ForgetOne();
-  stretches_.insert_or_assign(stretch.begin, Rest{stretch.end, stretch.sequence, stretch.expired_by});
+  stretches_.insert_or_assign(stretch.begin, Rest{stretch.end, stretch.as_of});
   count_.store(stretches_.size(), std::memory_order_relaxed);  // relaxed: a hint
 }
 
 // The parts of the old stretch outside of the new one stay.
 void DeadStretches::Cut(Map::iterator at, const Stretch& stretch) {
-  DCHECK_LE(at->second.sequence, stretch.sequence);
+  DCHECK_LE(at->second.as_of.sequence, stretch.as_of.sequence);
   const std::string begin = at->first;
   Rest left = at->second;
   stretches_.erase(at);

@@ -2,8 +2,10 @@
 // seek in each source, where the first one passed tombstones and what they hide step by step.
 //
 // A stretch at a sequence is like a deletion of the range: every version in it up to the sequence is deleted,
-// overwritten or expired for all reads from this sequence on. Newer versions are not hidden. So a stretch stays right
-// whatever is written, flushed or merged later, and nobody has to take it back.
+// overwritten, expired or removed by a compaction filter, for all reads from this sequence on of the state in which it
+// was found and of later ones. Newer versions are not hidden. So a stretch stays right whatever is written, flushed or
+// merged later, and nobody has to take it back. An iterator of an older state may see what has expired or was removed
+// since.
 //
 // Threads: any. A call that meets another one finds or remembers nothing: no read waits for it, and a comparator may
 // read its database. After a crash: nothing is left, and iterators find the stretches again.
@@ -25,20 +27,31 @@ namespace miodb {
 
 class DeadStretches {
  public:
-  // Keys [begin, end), dead up to the sequence for reads not before expired_by, the moment by which some had expired.
+  // Where a read stands: the number of its state, its sequence and its time.
+  struct Moment {
+    uint64_t state = 0;
+    uint64_t sequence = 0;
+    uint64_t micros = 0;
+
+    // Whether a key that the other moment finds dead stays dead for this moment.
+    bool IsBehind(const Moment& other) const {
+      return other.state <= state && other.sequence <= sequence && other.micros <= micros;
+    }
+  };
+
+  // Keys [begin, end), dead as of the moment, whose time is that by which some had expired.
   struct Stretch {
     std::string begin;
     std::string end;
-    uint64_t sequence = 0;
-    uint64_t expired_by = 0;
+    Moment as_of;
   };
 
   explicit DeadStretches(const KeyOrder& order) : order_(order), stretches_(Before{order}) {}
   DeadStretches(const DeadStretches&) = delete;
   DeadStretches& operator=(const DeadStretches&) = delete;
 
-  // Finds the stretch of the key that holds for a read at this sequence and time.
-  bool Find(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) NO_THREAD_SAFETY_ANALYSIS;
+  // Finds the stretch of the key that holds for a read at this moment.
+  bool Find(const Slice& key, const Moment& now, Stretch* found) NO_THREAD_SAFETY_ANALYSIS;
 
   // Remembers a stretch, which takes the place of older ones. Where a newer one lies in its range, that one stays and
   // this one is forgotten, as are stretches with keys that are too long.
@@ -59,13 +72,12 @@ class DeadStretches {
   };
   struct Rest {
     std::string end;
-    uint64_t sequence;
-    uint64_t expired_by;
+    Moment as_of;
     bool found = false;  // since the last look of ForgetOne
   };
   using Map = std::map<std::string, Rest, Before>;  // by begin; no two overlap
 
-  bool FindHeld(const Slice& key, uint64_t sequence, uint64_t now_micros, Stretch* found) REQUIRES(mutex_);
+  bool FindHeld(const Slice& key, const Moment& now, Stretch* found) REQUIRES(mutex_);
   void AddHeld(const Stretch& stretch) REQUIRES(mutex_);
   void Cut(Map::iterator at, const Stretch& stretch) REQUIRES(mutex_);
   void ForgetOne() REQUIRES(mutex_);

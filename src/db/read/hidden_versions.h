@@ -24,12 +24,12 @@ class HiddenVersions {
 
   HiddenVersions(const KeyOrder& order, DeadStretches* dead) : ranges_(order), dead_(order, dead) {}
 
-  // The walk reads at this sequence and time; a seek costs it as much as so many steps. Throws nothing.
-  void Reset(RangeCover ranges, uint64_t sequence, uint64_t now_micros, size_t steps_of_seek) {
-    DCHECK_LE(sequence, kMaxSequence);
+  // The walk reads at this moment; a seek costs it as much as so many steps. Throws nothing.
+  void Reset(RangeCover ranges, const DeadStretches::Moment& now, size_t steps_of_seek) {
+    DCHECK_LE(now.sequence, kMaxSequence);
     ranges_ = std::move(ranges);
-    dead_.Reset(sequence, now_micros, steps_of_seek);
-    sequence_ = sequence;
+    dead_.Reset(now, steps_of_seek);
+    sequence_ = now.sequence;
   }
 
   // The walk goes on somewhere else.

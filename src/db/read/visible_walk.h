@@ -54,7 +54,7 @@ class VisibleWalk {
     state_ = std::move(point.state);
     sequence_ = point.sequence;
     steps_ = VersionSteps(order_, state_->sources());
-    hidden_.Reset(std::move(ranges), sequence_, point.now_micros, steps_.of_seek());
+    hidden_.Reset(std::move(ranges), {state_->number, sequence_, point.now_micros}, steps_.of_seek());
     operands_.Reset(point.now_micros);
     valid_ = false;
     failure_ = Status::OK();

@@ -164,6 +164,7 @@ void ReadStates::Publish(std::unique_ptr<ReadState> state) {
   {
     MutexLock lock(&mutex_);
     retired_.reserve(retired_.size() + 1);  // first: what throws for lack of memory changes nothing
+    state->number = ++published_;
     // seq_cst: see the file comment. Also publishes what is in the state.
     ReadState* const old = current_.exchange(state.release(), std::memory_order_seq_cst);
     if (old != nullptr) retired_.push_back(old);

@@ -44,6 +44,7 @@ struct ReadState {
   ReadState(MemTableRef newest, std::vector<MemTableRef> sealed, VersionRef tables);
 
   ReadStates* owner = nullptr;
+  uint64_t number = 0;  // by Publish: a later state has a higher one
   MemTableRef memtable;
   std::vector<MemTableRef> immutables;  // sealed, newest first
   VersionRef version;
@@ -142,6 +143,7 @@ class ReadStates {
   std::atomic<ReadState*> current_{nullptr};
   Slot slots_[kSlots];
   Mutex mutex_;
+  uint64_t published_ GUARDED_BY(mutex_) = 0;
   std::vector<ReadState*> retired_ GUARDED_BY(mutex_);
 };
 

@@ -125,6 +125,27 @@ TEST_F(DeadStretchLimitsTest, TheFirstFamilyMovesNoStretch) {
   Close();
 }
 
+// A deletion of a range with such a bound would hide other keys then.
+TEST_F(DeadStretchLimitsTest, TheFirstFamilyMovesNoDeletionOfARange) {
+  const CountingComparator comparator;
+  options_.comparator = &comparator;
+  const std::string marked = std::string(kFamilyMark, kFamilyMarkBytes) + "x";
+  for (const bool flushed : {false, true}) {
+    path_ = dir_ / (flushed ? "flushed" : "in_memtable");
+    Open();
+    const Snapshot* const before = db_->GetSnapshot();
+    Put("m", "1");
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), std::min<std::string>(marked, "a"), std::max<std::string>(marked, "a")));
+    if (flushed) ASSERT_OK(db_->Flush());
+    ColumnFamilyHandle* family = nullptr;
+    EXPECT_STATUS(InvalidArgument, db_->CreateColumnFamily("family", &family));
+    db_->ReleaseSnapshot(before);
+    Close();
+    Open();
+    Close();
+  }
+}
+
 // An entry of a memtable leads to a record whose key on the medium lies on the other side.
 TEST_F(DeadStretchLimitsTest, WalksOverADamagedMemTableEnd) {
   for (const bool forward : {true, false}) {
@@ -225,12 +246,12 @@ TEST_F(DeadStretchLimitsTest, AScanForgetsNoStretchThatIsUsed) {
 
 TEST(DeadStretchBoundTest, StretchesWithinOthersAreCounted) {
   DeadStretches stretches{KeyOrder(BytewiseComparator())};
-  stretches.Add({Key(0), Key(1000000), 1, 0});
-  for (uint64_t i = 1; i < 5000; i++) stretches.Add({Key(100 * i), Key(100 * i + 50), 1 + i, 0});
+  stretches.Add({Key(0), Key(1000000), {1, 1, 0}});
+  for (uint64_t i = 1; i < 5000; i++) stretches.Add({Key(100 * i), Key(100 * i + 50), {1, 1 + i, 0}});
   EXPECT_LE(stretches.count(), 1024u);
-  stretches.Add({"x", "y" + std::string(5000, 'y'), 10000, 0});
+  stretches.Add({"x", "y" + std::string(5000, 'y'), {1, 10000, 0}});
   DeadStretches::Stretch found;
-  EXPECT_FALSE(stretches.Find("x", 10000, 0, &found)) << "a key of 5,000 bytes";
+  EXPECT_FALSE(stretches.Find("x", {1, 10000, 0}, &found)) << "a key of 5,000 bytes";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "miodb/column_family.h"
+#include "miodb/compaction_filter.h"
 #include "miodb/merge_operator.h"
 #include "src/db/open/db_impl.h"
 #include "tests/common/db_test_base.h"
@@ -32,31 +33,29 @@ std::string Key(uint64_t i) { return FilledKey(i); }
 
 TEST(DeadStretchesTest, AnswersAsAListOfKeysWould) {
   constexpr uint64_t kKeys = 60;
-  struct Known {
-    uint64_t sequence;
-    uint64_t expired_by;
-  };
   for (uint64_t seed = 1; seed <= 50; seed++) {
     Random random(seed);
     DeadStretches stretches{KeyOrder(BytewiseComparator())};
-    std::vector<std::optional<Known>> known(kKeys);
+    std::vector<std::optional<DeadStretches::Moment>> known(kKeys);
     for (int step = 0; step < 200; step++) {
       const uint64_t begin = random.Uniform(kKeys - 1), end = begin + 1 + random.Uniform(kKeys - 1 - begin);
-      const Known added{random.Uniform(100), random.Uniform(3)};
+      const DeadStretches::Moment added{random.Uniform(3), random.Uniform(100), random.Uniform(3)};
       bool newer = false;
       for (uint64_t i = begin; i < end; i++) newer = newer || (known[i] && known[i]->sequence > added.sequence);
       for (uint64_t i = begin; i < end && !newer; i++) known[i] = added;
-      stretches.Add({Key(begin), Key(end), added.sequence, added.expired_by});
+      stretches.Add({Key(begin), Key(end), added});
 
-      const uint64_t sequence = random.Uniform(100), now = random.Uniform(3);
+      const DeadStretches::Moment now{random.Uniform(3), random.Uniform(100), random.Uniform(3)};
       for (uint64_t i = 0; i < kKeys; i++) {
         DeadStretches::Stretch found;
-        const bool holds = known[i] && known[i]->sequence <= sequence && known[i]->expired_by <= now;
-        ASSERT_EQ(holds, stretches.Find(Key(i), sequence, now, &found)) << seed << ": " << step << ": " << i;
+        const bool holds = known[i] && known[i]->state <= now.state && known[i]->sequence <= now.sequence &&
+                           known[i]->micros <= now.micros;
+        ASSERT_EQ(holds, stretches.Find(Key(i), now, &found)) << seed << ": " << step << ": " << i;
         if (!holds) continue;
         ASSERT_TRUE(found.begin <= Key(i) && Key(i) < found.end);
-        ASSERT_EQ(known[i]->sequence, found.sequence);
-        ASSERT_EQ(known[i]->expired_by, found.expired_by);
+        ASSERT_EQ(known[i]->state, found.as_of.state);
+        ASSERT_EQ(known[i]->sequence, found.as_of.sequence);
+        ASSERT_EQ(known[i]->micros, found.as_of.micros);
       }
     }
   }
@@ -64,10 +63,10 @@ TEST(DeadStretchesTest, AnswersAsAListOfKeysWould) {
 
 TEST(DeadStretchesTest, KeepsAsManyAsItMay) {
   DeadStretches stretches{KeyOrder(BytewiseComparator())};
-  for (uint64_t i = 0; i < 5000; i++) stretches.Add({Key(2 * i), Key(2 * i + 1), i, 0});
+  for (uint64_t i = 0; i < 5000; i++) stretches.Add({Key(2 * i), Key(2 * i + 1), {1, i, 0}});
   EXPECT_EQ(1024u, stretches.count());
   DeadStretches::Stretch found;
-  EXPECT_TRUE(stretches.Find(Key(2 * 4999), 5000, 0, &found)) << "the newest";
+  EXPECT_TRUE(stretches.Find(Key(2 * 4999), {1, 5000, 0}, &found)) << "the newest";
 }
 
 // ---- a database with them
@@ -389,6 +388,70 @@ TEST_F(DeadKeysTest, AClockThatGoesBackShowsWhatIsNotYetExpired) {
   EXPECT_EQ(Key(20), First());
   date = kBegin + 30 * kSecond;
   EXPECT_EQ(Key(500), First());
+}
+
+// Removes the values that say so.
+class DropFilter final : public CompactionFilter {
+ public:
+  const char* Name() const override { return "test.Drop"; }
+  Decision Filter(int, const Slice&, ValueKind, const Slice& value, std::string*) const override {
+    return value == Slice("drop") ? Decision::kRemove : Decision::kKeep;
+  }
+};
+
+// A filter and an expiry change what a sequence shows without a write. An iterator of before still shows what was
+// there.
+TEST_F(DeadKeysTest, WhatWasRemovedSinceIsAliveForAnIteratorOfBefore) {
+  const DropFilter filter;
+  options_.compaction_filter = &filter;
+  Open();
+  const Snapshot* const empty = db_->GetSnapshot();
+  for (uint64_t i = 0; i < 300; i++) {
+    if (i >= 100 && i < 200) {
+      Put(Key(i), "drop");
+    } else {
+      Delete(Key(i));
+    }
+  }
+  ASSERT_OK(db_->Flush());
+  const std::unique_ptr<Iterator> before(db_->NewIterator(ReadOptions()));
+  Settle();
+  EXPECT_EQ("none", First());
+  EXPECT_EQ("none", First());
+  uint64_t count = 0;
+  for (before->SeekToFirst(); before->Valid(); before->Next()) count++;
+  EXPECT_EQ(100u, count);
+  for (before->SeekToLast(); before->Valid(); before->Prev()) count--;
+  EXPECT_EQ(0u, count);
+  EXPECT_OK(before->status());
+  db_->ReleaseSnapshot(empty);
+}
+
+TEST_F(DeadKeysTest, WhatHasExpiredSinceIsAliveForAnIteratorOfBefore) {
+  static std::atomic<uint64_t> date{0};
+  constexpr uint64_t kSecond = 1000 * 1000, kBegin = uint64_t{4000000000} * kSecond;
+  date = kBegin;
+  DBImpl::Hooks hooks;
+  hooks.wall_micros = [] { return date.load(); };
+  hooks.manual_background = true;
+  std::unique_ptr<DBImpl> db;
+  ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
+  db_ = std::move(db);
+  WriteOptions ten;
+  ten.lifetime_seconds = 10;
+  for (uint64_t i = 100; i < 200; i++) ASSERT_OK(db_->Put(ten, Key(i), "short"));
+  ASSERT_OK(db_->WaitForIdle());
+  for (uint64_t i = 0; i < 300; i++) {
+    if (i < 100 || i >= 200) Delete(Key(i));
+  }
+  const std::unique_ptr<Iterator> before(db_->NewIterator(ReadOptions()));
+  date = kBegin + 20 * kSecond;
+  ASSERT_OK(db_->WaitForIdle());
+  EXPECT_EQ("none", First());
+  EXPECT_EQ("none", First());
+  uint64_t count = 0;
+  for (before->SeekToFirst(); before->Valid(); before->Next()) count++;
+  EXPECT_EQ(100u, count);
 }
 
 // Reads that go over the same dead versions again and again have the memtable sealed; where nothing is dead, nobody
