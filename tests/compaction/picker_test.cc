@@ -150,8 +150,8 @@ class PickBySizeTest : public testing::Test {
   }
 
  private:
-  const std::set<uint64_t> no_runs_;
-  const std::set<int> no_levels_;
+  const std::set<uint64_t> no_runs_{};
+  const std::set<int> no_levels_{};
   TestPool pool_;
   TableMaker maker_{&pool_, BytewiseComparator()};
 };

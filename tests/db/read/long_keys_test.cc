@@ -165,7 +165,6 @@ TEST_P(LongKeysTest, AreFoundInMemoryInTablesAndAfterAReopen) {
   Settle();
   CheckAll();
   EXPECT_EQ(!options_.ssd_path.empty(), Counter("ssd-files") > 0);
-  const ReadOptions options;
   const Range all(Slice(), keys_.back());
   uint64_t bytes = 0;
   db_->GetApproximateSizes(&all, 1, &bytes);
