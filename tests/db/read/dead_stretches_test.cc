@@ -73,6 +73,21 @@ TEST(DeadStretchesTest, KeepsAsManyAsItMay) {
 
 class DeadKeysTest : public DbTestBase {
  protected:
+  static constexpr uint64_t kSecond = 1000 * 1000;
+  static constexpr uint64_t kBegin = 4000000000 * kSecond;
+
+  // Opens at the date kBegin, which stands still until a test changes it, and with background work by steps.
+  void OpenBySteps() {
+    date_ = kBegin;
+    DBImpl::Hooks hooks;
+    hooks.wall_micros = [] { return date_.load(); };
+    hooks.manual_background = true;
+    std::unique_ptr<DBImpl> db;
+    ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
+    steps_ = db.get();
+    db_ = std::move(db);
+  }
+
   std::unique_ptr<Iterator> NewIterator(const ReadOptions& options = ReadOptions()) {
     return std::unique_ptr<Iterator>(db_->NewIterator(options));
   }
@@ -84,6 +99,9 @@ class DeadKeysTest : public DbTestBase {
     EXPECT_OK(it->status());
     return it->Valid() ? it->key().ToString() : "none";
   }
+
+  static inline std::atomic<uint64_t> date_{0};
+  DBImpl* steps_ = nullptr;  // the open database, of OpenBySteps
 };
 
 // A history of long stretches that are deleted key by key, with little in between, in the default family and in
@@ -363,30 +381,22 @@ TEST_F(DeadKeysTest, AnOperandInAStretchHasNoBaseThere) {
 
 // Values that had expired when a stretch was found need not have for a reader whose clock was set back.
 TEST_F(DeadKeysTest, AClockThatGoesBackShowsWhatIsNotYetExpired) {
-  static std::atomic<uint64_t> date{0};
-  constexpr uint64_t kSecond = 1000 * 1000, kBegin = uint64_t{4000000000} * kSecond;
-  date = kBegin;
-  DBImpl::Hooks hooks;
-  hooks.wall_micros = [] { return date.load(); };
-  hooks.manual_background = true;
-  std::unique_ptr<DBImpl> db;
-  ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
-  db_ = std::move(db);
+  ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   WriteOptions ten;
   ten.lifetime_seconds = 10;
   for (uint64_t i = 0; i < 20; i++) Delete(Key(i));
   for (uint64_t i = 20; i < 500; i++) ASSERT_OK(db_->Put(ten, Key(i), "short"));
   Put(Key(500), "long");
-  date = kBegin + 20 * kSecond;
+  date_ = kBegin + 20 * kSecond;
   EXPECT_EQ(Key(500), First());
   EXPECT_EQ(Key(500), First());
   // A streak that goes over the stretch and is made of deleted keys alone still stands for what had expired.
   for (uint64_t i = 0; i < 200; i++) Delete("a" + Key(i));
   EXPECT_EQ(Key(500), First());
   EXPECT_EQ(Key(500), First());
-  date = kBegin + 5 * kSecond;
+  date_ = kBegin + 5 * kSecond;
   EXPECT_EQ(Key(20), First());
-  date = kBegin + 30 * kSecond;
+  date_ = kBegin + 30 * kSecond;
   EXPECT_EQ(Key(500), First());
 }
 
@@ -428,16 +438,7 @@ TEST_F(DeadKeysTest, WhatWasRemovedSinceIsAliveForAnIteratorOfBefore) {
 }
 
 TEST_F(DeadKeysTest, WhatHasExpiredSinceIsAliveForAnIteratorOfBefore) {
-  static std::atomic<uint64_t> date{0};
-  constexpr uint64_t kSecond = 1000 * 1000, kBegin = uint64_t{4000000000} * kSecond;
-  date = kBegin;
-  DBImpl::Hooks hooks;
-  hooks.wall_micros = [] { return date.load(); };
-  hooks.manual_background = true;
-  std::unique_ptr<DBImpl> db;
-  ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
-  DBImpl* const steps = db.get();
-  db_ = std::move(db);
+  ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   WriteOptions ten;
   ten.lifetime_seconds = 10;
   for (uint64_t i = 100; i < 200; i++) ASSERT_OK(db_->Put(ten, Key(i), "short"));
@@ -446,8 +447,8 @@ TEST_F(DeadKeysTest, WhatHasExpiredSinceIsAliveForAnIteratorOfBefore) {
     if (i < 100 || i >= 200) Delete(Key(i));
   }
   const std::unique_ptr<Iterator> before(db_->NewIterator(ReadOptions()));
-  date = kBegin + 20 * kSecond;
-  while (steps->RunStep(DBImpl::Step::kMerge)) {
+  date_ = kBegin + 20 * kSecond;
+  while (steps_->RunStep(DBImpl::Step::kMerge)) {
   }
   EXPECT_EQ(0u, Counter("entries")) << "the table went, and the tombstones in the memtable did not";
   EXPECT_EQ("none", First());
@@ -464,12 +465,7 @@ TEST_F(DeadKeysTest, AMemTableFullOfTheDeadIsSealed) {
     SCOPED_TRACE(dead);
     path_ = dir_ / (dead ? "dead" : "alive");
     options_.write_buffer_size = 64 << 20;
-    DBImpl::Hooks hooks;
-    hooks.manual_background = true;
-    std::unique_ptr<DBImpl> db;
-    ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
-    DBImpl* const steps = db.get();
-    db_ = std::move(db);
+    ASSERT_NO_FATAL_FAILURE(OpenBySteps());
     for (uint64_t i = 0; i < 2000; i++) Put(Key(i), "item");
     for (uint64_t i = 0; i < 1990 && dead; i++) Delete(Key(i));
     int rounds = 0;
@@ -480,7 +476,7 @@ TEST_F(DeadKeysTest, AMemTableFullOfTheDeadIsSealed) {
     }
     EXPECT_EQ(dead ? 1u : 0u, Counter("immutable-memtables")) << rounds;
     EXPECT_GT(rounds, 10) << "a flush costs more than a few walks";
-    while (steps->RunStep(DBImpl::Step::kFlush)) {
+    while (steps_->RunStep(DBImpl::Step::kFlush)) {
     }
     EXPECT_EQ(Key(dead ? 1990 : 0), First());
     Close();
