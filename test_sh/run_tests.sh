@@ -87,7 +87,8 @@ status=0
 counts=$(sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$output" | tail -n 1)
 if [[ -z $counts ]]; then die "no test was run"; fi
 read -r failed total <<<"$counts"
-# Repeats the failed assertions, which otherwise stand far above the last line.
+# Repeats the failed assertions and the names of the failed tests, which otherwise stand far above the last line.
 awk '/: Failure$/ {shown = 1} shown && lines++ < 100; /^\[  FAILED  \]/ {shown = 0}' "$output"
+sed -n '/^The following tests FAILED:$/,/^Errors while running CTest$/p' "$output"
 say "$((total - failed)) passed, $failed failed"
 exit "$status"
