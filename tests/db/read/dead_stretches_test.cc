@@ -414,7 +414,7 @@ class DropFilter final : public CompactionFilter {
 TEST_F(DeadKeysTest, WhatWasRemovedSinceIsAliveForAnIteratorOfBefore) {
   const DropFilter filter;
   options_.compaction_filter = &filter;
-  Open();
+  ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   const Snapshot* const empty = db_->GetSnapshot();
   for (uint64_t i = 0; i < 300; i++) {
     if (i >= 100 && i < 200) {
