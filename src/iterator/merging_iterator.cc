@@ -3,6 +3,7 @@
 #include "src/iterator/merging_iterator.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "src/util/check/check.h"
@@ -30,23 +31,23 @@ class MergingIterator final : public InternalIterator {
   // Positions every source and makes the heap anew, whichever direction the last walk had.
   void SeekToFirst() override {
     for (auto& source : sources_) source->SeekToFirst();
-    Arrange(true);
+    Arrange(Direction::kForward);
   }
 
   void SeekToLast() override {
     for (auto& source : sources_) source->SeekToLast();
-    Arrange(false);
+    Arrange(Direction::kBackward);
   }
 
   void Seek(const Slice& key, uint64_t sequence) override {
     for (auto& source : sources_) source->Seek(key, sequence);
-    Arrange(true);
+    Arrange(Direction::kForward);
   }
 
-  // REQUIRES: Valid(). Turn may meet damage, and then there is no current source any more.
+  // REQUIRES: Valid(). A turn may meet damage, and then there is no current source any more.
   void Next() override {
     DCHECK(Valid());
-    if (!forward_) Turn(true);
+    Face(Direction::kForward);
     if (current_ == nullptr) return;
     current_->Next();
     Restore();
@@ -54,7 +55,7 @@ class MergingIterator final : public InternalIterator {
 
   void Prev() override {
     DCHECK(Valid());
-    if (forward_) Turn(false);
+    Face(Direction::kBackward);
     if (current_ == nullptr) return;
     current_->Prev();
     Restore();
@@ -63,7 +64,7 @@ class MergingIterator final : public InternalIterator {
   // Each source passes what it has of a stretch when its turn comes.
   void NextFrom(const Slice& end, uint64_t sequence) override {
     DCHECK(Valid());
-    if (!forward_) Turn(true);
+    Face(Direction::kForward);
     if (current_ == nullptr) return;
     current_->NextFrom(end, sequence);
     Restore();
@@ -71,7 +72,7 @@ class MergingIterator final : public InternalIterator {
 
   void PrevBefore(const Slice& begin, uint64_t sequence) override {
     DCHECK(Valid());
-    if (forward_) Turn(false);
+    Face(Direction::kBackward);
     if (current_ == nullptr) return;
     current_->PrevBefore(begin, sequence);
     Restore();
@@ -92,6 +93,12 @@ class MergingIterator final : public InternalIterator {
   }
 
  private:
+  // The order in which the walk visits versions.
+  enum class Direction : uint8_t {
+    kForward,   // in key order, of a key the newest first
+    kBackward,  // the other way round
+  };
+
   // Whether a comes before b in key order, of one key the newer version first. Tags order versions as sequences do,
   // and decide between a value and a tombstone of one sequence, which repair and replay may bring together.
   [[gnu::always_inline]] bool Before(const InternalIterator* a, const InternalIterator* b) const {
@@ -113,7 +120,7 @@ class MergingIterator final : public InternalIterator {
   // The heap's order: what is to be visited last is "least". Inlined in any case: a step would pay for a call for each
   // source that it looks at.
   [[gnu::always_inline]] bool HeapLess(const InternalIterator* a, const InternalIterator* b) const {
-    if (!forward_) std::swap(a, b);
+    if (direction_ == Direction::kBackward) std::swap(a, b);
     return Before(b, a);
   }
 
@@ -124,9 +131,9 @@ class MergingIterator final : public InternalIterator {
     current_ = nullptr;
   }
 
-  // Makes a heap of the sources that are valid, all positioned for this direction.
-  void Arrange(bool forward) {
-    forward_ = forward;
+  // Makes a heap of the sources that are valid, all positioned for this direction, which the walk has from now on.
+  void Arrange(Direction direction) {
+    direction_ = direction;
     heap_.clear();
     for (auto& source : sources_) {
       if (!source->status().ok()) {
@@ -166,9 +173,14 @@ class MergingIterator final : public InternalIterator {
     current_ = heap_.empty() ? nullptr : heap_.front();
   }
 
+  // The next step goes in this direction.
+  void Face(Direction direction) {
+    if (direction_ != direction) Turn(direction);
+  }
+
   // Changes direction: puts every other source on the other side of the current version.
-  void Turn(bool forward) {
-    DCHECK(current_ != nullptr && forward != forward_);
+  void Turn(Direction direction) {
+    DCHECK(current_ != nullptr && direction != direction_);
     InternalIterator* const pivot = current_;
     const std::string key = pivot->record().key.ToString();
     const uint64_t sequence = pivot->record().sequence();
@@ -176,7 +188,7 @@ class MergingIterator final : public InternalIterator {
       if (source.get() == pivot) continue;
       source->Seek(key, sequence);  // the first version that is not before the pivot; maybe the same once more
       if (!source->status().ok()) continue;
-      if (forward) {
+      if (direction == Direction::kForward) {
         while (source->Valid() && !IsAfter(source->record(), key, sequence)) source->Next();
         continue;
       }
@@ -189,7 +201,7 @@ class MergingIterator final : public InternalIterator {
       // table that damage has put out of order may stand anywhere.
       while (source->Valid() && !IsBefore(source->record(), key, sequence)) source->Prev();
     }
-    Arrange(forward);
+    Arrange(direction);
     DCHECK(current_ == pivot || current_ == nullptr);  // all others are beyond it in this direction
   }
 
@@ -197,7 +209,7 @@ class MergingIterator final : public InternalIterator {
   const std::vector<std::unique_ptr<InternalIterator>> sources_;
   std::vector<InternalIterator*> heap_;
   InternalIterator* current_ = nullptr;
-  bool forward_ = true;
+  Direction direction_ = Direction::kForward;  // set by Arrange alone
 };
 
 }  // namespace
