@@ -48,8 +48,13 @@ struct TraceReader::Rep {
   uint64_t checksum = 0;
 
   Status status;
-  bool torn = false;
-  bool ended = false;
+  // The end of the trace, as far as the reader has come.
+  enum class End : uint8_t {
+    kAhead,      // not met, or the file ends between two records
+    kEndRecord,  // met
+    kCut,        // the file ends within a record, as after a crash of its writer
+  };
+  End trace_end = End::kAhead;
   bool has_own_records = false;
   bool is_checked = false;  // The last record was a checksum.
 
@@ -88,7 +93,8 @@ Status TraceReader::Rep::OpenFile() {
   offset = 0;
   checksum = 0;
   status = Status::OK();
-  torn = ended = has_own_records = is_checked = false;
+  trace_end = End::kAhead;
+  has_own_records = is_checked = false;
   return s;
 }
 
@@ -112,8 +118,9 @@ bool TraceReader::Rep::HasEnd() {
 // A record goes on behind the end of the file. If that has an end record, nothing was cut: the record's length is
 // wrong.
 bool TraceReader::Rep::StopAtCut(const std::string& reason) {
-  torn = !HasEnd();
-  return Stop(torn ? reason : reason + ", behind an end record: the length or one before it is damaged");
+  if (HasEnd()) return Stop(reason + ", behind an end record: the length or one before it is damaged");
+  trace_end = End::kCut;
+  return Stop(reason);
 }
 
 // Has at least this many bytes in the window, or all that the file has. Unused bytes move to the front first, so
@@ -197,7 +204,7 @@ bool TraceReader::Rep::CheckChecksum(const Slice& head, const Slice& payload) {
 // Checksum and end records are looked at on the way and not delivered. A trace of ours ends with a checksum and an end
 // record in this order and nothing behind; a trace of RocksDB's may just stop.
 bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
-  while (status.ok() && !ended) {
+  while (status.ok() && trace_end != End::kEndRecord) {
     TraceHead head;
     if (!Load(&head)) return false;
     const Slice whole(window.data() + begin, kTraceHeadBytes + head.payload_bytes);
@@ -223,7 +230,7 @@ bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
     CHECK_LE(begin, end);
     if (is_delivered) return true;
     if (head.type == kTraceEnd) {
-      ended = true;
+      trace_end = End::kEndRecord;
       if (offset != file_bytes) return Stop("bytes behind the end record");
     }
   }
@@ -260,8 +267,8 @@ bool TraceReader::Next(TraceRecord* record) {
 
 // State of the trace as of the last record that the reader delivered.
 Status TraceReader::status() const { return rep_->status; }
-bool TraceReader::torn() const { return rep_->torn; }
-bool TraceReader::ended() const { return rep_->ended; }
+bool TraceReader::torn() const { return rep_->trace_end == Rep::End::kCut; }
+bool TraceReader::ended() const { return rep_->trace_end == Rep::End::kEndRecord; }
 bool TraceReader::has_own_records() const { return rep_->has_own_records; }
 uint64_t TraceReader::start_micros() const { return rep_->start_micros; }
 int TraceReader::format_version() const { return rep_->format_version; }
