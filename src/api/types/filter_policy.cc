@@ -42,9 +42,15 @@ uint32_t FilterHash(const Slice& key) {
 // Mitzenmacher, Less hashing, same performance, 2006).
 class BloomFilterPolicy final : public FilterPolicy {
  public:
+  // The numbers of bytes that the bits of a filter may have.
+  enum class Sizes : uint8_t {
+    kAny,  // as LevelDB makes them
+    kOdd,  // rounded up to an odd number (NewTableBloomPolicy)
+  };
+
   // ln 2 probes for each bit per key make the fewest false positives. A negative number of bits counts as none.
-  BloomFilterPolicy(int bits_per_key, bool odd_sizes)
-      : odd_sizes_(odd_sizes),
+  BloomFilterPolicy(int bits_per_key, Sizes sizes)
+      : sizes_(sizes),
         bits_per_key_(static_cast<size_t>(std::max(bits_per_key, 0))),
         probes_(static_cast<uint8_t>(
             std::clamp(static_cast<double>(bits_per_key_) * 0.69, 1.0, static_cast<double>(kMaxProbes)))) {
@@ -57,9 +63,9 @@ class BloomFilterPolicy final : public FilterPolicy {
   void CreateFilter(const Slice* keys, int n, std::string* dst) const override {
     // Fewer than 64 bits would make short filters say yes too often.
     const size_t wanted_bits = std::max<size_t>(static_cast<size_t>(n) * bits_per_key_, 64);
-    const size_t bytes = (wanted_bits + 7) / 8 | (odd_sizes_ ? 1 : 0);
+    const size_t bytes = (wanted_bits + 7) / 8 | (sizes_ == Sizes::kOdd ? 1 : 0);
     const size_t bits = bytes * 8;
-    CHECK(bits >= wanted_bits && (!odd_sizes_ || bytes % 2 == 1));
+    CHECK(bits >= wanted_bits && (sizes_ == Sizes::kAny || bytes % 2 == 1));
 
     CHECK_GE(n, 0);
     const size_t start = dst->size();
@@ -100,7 +106,7 @@ class BloomFilterPolicy final : public FilterPolicy {
  private:
   static constexpr uint8_t kMaxProbes = 30;
 
-  const bool odd_sizes_;
+  const Sizes sizes_;
   const size_t bits_per_key_;
   const uint8_t probes_;
 };
@@ -109,13 +115,15 @@ class BloomFilterPolicy final : public FilterPolicy {
 
 FilterPolicy::~FilterPolicy() = default;
 
-const FilterPolicy* NewBloomFilterPolicy(int bits_per_key) { return new BloomFilterPolicy(bits_per_key, false); }
+const FilterPolicy* NewBloomFilterPolicy(int bits_per_key) {
+  return new BloomFilterPolicy(bits_per_key, BloomFilterPolicy::Sizes::kAny);
+}
 
 // An odd number of bytes for filters of the engine's own table files: the step of the probes and the number of bits
 // then have fewer factors in common, so fewer keys set the same few bits over and over. Readers of the format see no
 // difference.
 std::unique_ptr<const FilterPolicy> NewTableBloomPolicy(int bits_per_key) {
-  return std::make_unique<BloomFilterPolicy>(bits_per_key, true);
+  return std::make_unique<BloomFilterPolicy>(bits_per_key, BloomFilterPolicy::Sizes::kOdd);
 }
 
 }  // namespace miodb
