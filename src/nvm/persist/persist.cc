@@ -51,14 +51,29 @@ bool LieApart(const char* a, const char* b, size_t n) {
   return x + n <= y || y + n <= x;
 }
 
-// Adds without a locked instruction where the caller is the only writer.
-void Add(std::atomic<uint64_t>& counter, uint64_t n, bool only_writer) {
-  if (only_writer) {
+// The threads that add to a set of counters.
+enum class Adders : uint8_t {
+  kOne,      // one at a time, which needs no locked instruction
+  kSeveral,  // any number at once
+};
+
+void Add(std::atomic<uint64_t>& counter, uint64_t n, Adders adders) {
+  if (adders == Adders::kOne) {
     // relaxed: a statistic, ordered by nothing and ordering nothing.
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   } else {
     counter.fetch_add(n, std::memory_order_relaxed);  // relaxed: as above
   }
+}
+
+// Log bytes without a lane are stored by one thread at a time, the leader of the writers; other purposes have several.
+Adders AddersOf(Purpose purpose) { return purpose == Purpose::kLog ? Adders::kOne : Adders::kSeveral; }
+
+void Count(PersistCounters* counters, Adders adders, const char* dst, size_t n) {
+  DCHECK(counters != nullptr && n > 0);
+  Add(counters->bytes, n, adders);
+  Add(counters->lines, BlocksTouched(dst, n, 6), adders);
+  Add(counters->units, BlocksTouched(dst, n, 8), adders);
 }
 
 }  // namespace
@@ -95,18 +110,10 @@ const char* PersistModeName(PersistMode mode) {
   }
 }
 
-void Persist::Count(PersistCounters* counters, bool only_writer, const char* dst, size_t n) {
-  DCHECK(counters != nullptr && n > 0);
-  Add(counters->bytes, n, only_writer);
-  Add(counters->lines, BlocksTouched(dst, n, 6), only_writer);
-  Add(counters->units, BlocksTouched(dst, n, 8), only_writer);
-}
-
-// Log bytes without a lane are stored by one thread at a time, the leader of the writers; other purposes have several.
 bool Persist::Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   DCHECK_LT(purpose, Purpose::kCount);
   if (n == 0) return false;
-  Count(&counters_[static_cast<int>(purpose)], purpose == Purpose::kLog, dst, n);
+  Count(&counters_[static_cast<int>(purpose)], AddersOf(purpose), dst, n);
   return StoreBytes(purpose, dst, src, n MIODB_SITE_PASSED);
 }
 
@@ -139,14 +146,14 @@ void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_S
 
 void Persist::CopyBeside(size_t lane, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   DCHECK(lane < kLogLanes && n > 0 && mode_ != kPersistFile);
-  Count(&lanes_[lane], true, dst, n);
+  Count(&lanes_[lane], Adders::kOne, dst, n);
   StoreBytes(Purpose::kLog, dst, src, n MIODB_SITE_PASSED);
 }
 
 // Covers what this thread stored, and nothing of the other lanes'.
 void Persist::FenceBeside(size_t lane MIODB_SITE_ARGUMENT) {
   DCHECK(lane < kLogLanes && mode_ != kPersistFile);
-  Add(lanes_[lane].fences, 1, true);
+  Add(lanes_[lane].fences, 1, Adders::kOne);
   if (model_ != nullptr) [[unlikely]]
     model_->Fence(TraceAccess::kLog);
 #ifdef MIODB_SIMULATOR
@@ -171,7 +178,7 @@ void Persist::CopyHint(Purpose purpose, char* dst, const void* src, size_t n MIO
 void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
   DCHECK(addr != nullptr);
-  Count(&counters_[static_cast<int>(purpose)], purpose == Purpose::kLog, addr, n);
+  Count(&counters_[static_cast<int>(purpose)], AddersOf(purpose), addr, n);
   if (model_ != nullptr) [[unlikely]]
     model_->Flush(TracedPurpose(purpose), addr, n);
 #ifdef MIODB_SIMULATOR
@@ -192,7 +199,7 @@ void Persist::Cover(Purpose purpose, const char* addr, size_t n) {
 }
 
 Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
-  Add(counters_[static_cast<int>(purpose)].fences, 1, purpose == Purpose::kLog);
+  Add(counters_[static_cast<int>(purpose)].fences, 1, AddersOf(purpose));
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr && (!hook_->OnFence(site) || mode_ != kPersistFile)) return Status::OK();
 #endif

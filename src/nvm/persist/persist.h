@@ -138,7 +138,6 @@ class Persist {
     uint64_t rounds_ended = 0;
   };
 
-  static void Count(PersistCounters* counters, bool only_writer, const char* dst, size_t n);
   bool Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT);
   bool StoreBytes(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT);
   Status FenceApart(Purpose purpose);
