@@ -56,6 +56,17 @@ class Destroyer {
     kOther,
   };
 
+  // What the directory says of the database, from the least to the most.
+  enum class Said {
+    kNothing,  // there is no STORE
+    kDamaged,  // there is one that cannot be read
+    kCopied,   // STORE names the parts; the directory is not where it was when the database was last open
+    kAtHome,   // the same, and the directory is where it was
+  };
+
+  bool HasStore() const { return said_ != Said::kNothing; }
+  bool IsDescribed() const { return said_ == Said::kCopied || said_ == Said::kAtHome; }
+  bool IsAtHome() const { return said_ == Said::kAtHome; }
   bool IsInDirectory(const std::string& path) const { return PathBelow(name_, path).has_value(); }
   Status Look(Owner* pool);
   Status Remove(Owner pool);
@@ -75,9 +86,7 @@ class Destroyer {
   std::string pool_path_;
   DirectoryLock lock_;
   StoreDescriptor store_;
-  bool described_ = false;  // STORE could be read
-  bool has_store_ = false;  // there is one, maybe a damaged one
-  bool at_home_ = false;    // the directory is where it was when the database was last open
+  Said said_ = Said::kNothing;
   std::set<uint64_t> ids_;  // of the database's pools and SSD tiers, former ones too
 };
 
@@ -97,10 +106,12 @@ Status Destroyer::FindParts() {
   Status s = RefuseLink(RepairDirectory(name_));
   if (s.ok()) s = ReadStore(env_, name_, &store_);
   if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
-  described_ = s.ok();
-  has_store_ = !s.IsNotFound();
-  at_home_ = described_ && store_.directory == RealPath(name_);
-  if (described_) AddIds(store_);
+  if (s.ok()) {
+    said_ = store_.directory == RealPath(name_) ? Said::kAtHome : Said::kCopied;
+    AddIds(store_);
+  } else {
+    said_ = s.IsNotFound() ? Said::kNothing : Said::kDamaged;
+  }
   // Options of a volatile pool name no file, and the database may have one from before.
   if (Region::IsAnonymous(options_.pool_path)) options_.pool_path = store_.pool_path;
   if (options_.ssd_path.empty()) options_.ssd_path = store_.ssd_path;
@@ -113,8 +124,7 @@ Status Destroyer::FindParts() {
 // A pool that says nothing of itself is judged by its place: in the directory it is the database's if there is a STORE
 // at all, elsewhere only if STORE names this very path.
 Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
-  DCHECK(has_store_ || !described_);
-  DCHECK(described_ || !at_home_);
+  DCHECK(!path.empty());
   std::string page;
   *owner = Owner::kNobody;
   if (Region::IsAnonymous(path)) return Status::OK();
@@ -130,11 +140,11 @@ Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
   bool ours;
   if (header.has_superblock) {
     // In the directory only the pool itself may be another database's, put there by hand.
-    ours = ids_.count(header.pool_id) > 0 || (here && (!described_ || path != pool_path_));
+    ours = ids_.count(header.pool_id) > 0 || (here && (!IsDescribed() || path != pool_path_));
   } else {
-    ours = here ? has_store_ : described_ && RealPath(path) == RealPath(PoolPath(store_.pool_path, name_));
+    ours = here ? HasStore() : IsDescribed() && RealPath(path) == RealPath(PoolPath(store_.pool_path, name_));
   }
-  *owner = !ours ? Owner::kOther : here || at_home_ ? Owner::kUs : Owner::kOriginal;
+  *owner = !ours ? Owner::kOther : here || IsAtHome() ? Owner::kUs : Owner::kOriginal;
   return s;
 }
 
@@ -143,8 +153,8 @@ Status Destroyer::DestroyPool(const std::string& path, Owner owner) const {
   if (owner != Owner::kUs) return Status::OK();
   CHECK(lock_.held() && !Region::IsAnonymous(path));
   if (MemoryEnv::Of(env_) != nullptr) return env_->RemoveFile(path);
-  CHECK(at_home_ || IsInDirectory(path));
-  if (at_home_) return Pool::Destroy(path, PlacesOfRegions(options_, name_));
+  CHECK(IsAtHome() || IsInDirectory(path));
+  if (IsAtHome()) return Pool::Destroy(path, PlacesOfRegions(options_, name_));
   RegionPlaces here;  // regions elsewhere are the original's
   here.AddFolder(name_);
   Status s = Pool::Destroy(path, here);
@@ -163,10 +173,10 @@ Status Destroyer::DestroyPoolIfOurs(const std::string& path) const {
 Status Destroyer::DestroySsd(const std::string& path) const {
   CHECK(lock_.held() && !path.empty());
   std::optional<uint64_t> id;
-  if (!env_->FileExists(path) || !(at_home_ || IsInDirectory(path))) return Status::OK();
+  if (!env_->FileExists(path) || !(IsAtHome() || IsInDirectory(path))) return Status::OK();
   Status s = SsdStore::FindOwner(env_, path, &id);
   // Without a mark it is empty, if a crash cut its making or its removal off: then STORE says whose it is.
-  const bool is_ours = id.has_value() ? ids_.count(*id) > 0 : at_home_ && RealPath(path) == RealPath(store_.ssd_path);
+  const bool is_ours = id.has_value() ? ids_.count(*id) > 0 : IsAtHome() && RealPath(path) == RealPath(store_.ssd_path);
   return s.ok() && is_ours ? SsdStore::Destroy(env_, path) : s;
 }
 
@@ -179,20 +189,20 @@ Status Destroyer::DestroyLog() const {
   if (store_.pool == Uuid{}) logs.insert(ids_.begin(), ids_.end());  // a volatile pool's log has the database's id
   const std::string folder = WalFolder(store_.log.wal_dir, name_);
   std::optional<OwnerMark> owner;
-  if (described_ && (at_home_ || folder == name_ || IsInDirectory(folder))) {
+  if (IsDescribed() && (IsAtHome() || folder == name_ || IsInDirectory(folder))) {
     s = FileLog::FindOwner(env_, folder, &owner);
   }
   if (s.ok() && owner.has_value() && logs.count(owner->id) > 0) {  // it says that it is ours
     s = FileLog::Destroy(env_, folder, &owner->id);
   }
   // Foreign files keep it. A removal that was cut off may have left it empty.
-  if (s.ok() && at_home_ && folder != name_) env_->RemoveDir(folder).IgnoreError();
+  if (s.ok() && IsAtHome() && folder != name_) env_->RemoveDir(folder).IgnoreError();
   if (!s.ok()) return s;
   // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
   std::vector<LogFile> files;
   s = FileLog::List(env_, name_, &files);
   owner.reset();
-  if (s.ok() && (!described_ || files.empty())) s = FileLog::FindOwner(env_, name_, &owner);
+  if (s.ok() && (!IsDescribed() || files.empty())) s = FileLog::FindOwner(env_, name_, &owner);
   return s.ok() && owner.has_value() ? FileLog::Destroy(env_, name_, nullptr) : s;
 }
 
@@ -255,7 +265,7 @@ Status Destroyer::Run() {
 Status Destroyer::Remove(Owner pool) {
   CHECK(lock_.held());
   Status s;
-  if (described_) s = SyncStore(env_, name_);  // or a removal that is cut off might not know what is left
+  if (IsDescribed()) s = SyncStore(env_, name_);  // or a removal that is cut off might not know what is left
   if (s.ok()) s = DestroyLog();
   if (!options_.ssd_path.empty()) {
     if (s.ok()) s = DestroySsd(options_.ssd_path);
