@@ -46,10 +46,10 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
   const bool operand = folds_ && version.entry.word.type() == kTypeMerge;
   Status s;
   if (waiting_ == Waiting::kOperands && (!apart || MIODB_MUTATED(kFoldAcrossSnapshot))) {
-    if (!operand && IsBase(version)) return Fold(&version, false);
-    if (!operand) s = EndOperands(false);
+    if (!operand && IsBase(version)) return Fold(&version, Operands::Into::kValue);
+    if (!operand) s = EndOperands(Operands::Into::kOperand);
   } else if (waiting_ == Waiting::kOperands) {
-    s = EndOperands(false);
+    s = EndOperands(Operands::Into::kOperand);
     sink_->NoteApart();
   } else {
     s = EmitWaiting();
@@ -65,18 +65,19 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
 
 // Records that still wait have met nothing: a single deletion stays, and operands have no base among the inputs.
 Status MergeOutput::NewKey() {
-  Status s = waiting_ == Waiting::kOperands ? EndOperands(bottom_) : EmitWaiting();
+  Status s = waiting_ == Waiting::kOperands ? EndOperands(bottom_ ? Operands::Into::kValue : Operands::Into::kOperand)
+                                            : EmitWaiting();
   CHECK(!s.ok() || held_.empty());
   key_added_ = false;
   return s;
 }
 
-// whole: there is no base, and nothing older.
-Status MergeOutput::EndOperands(bool whole) {
+// There is no base among the inputs. into: what the waiting operands can be folded into without one.
+Status MergeOutput::EndOperands(Operands::Into into) {
   CHECK(waiting_ == Waiting::kOperands && !held_.empty());
   CHECK(request_.merge_operator != nullptr);
-  if (MIODB_MUTATED(kFoldWithoutBase)) return Fold(nullptr, false);
-  if (whole || request_.versions_once) return Fold(nullptr, !whole);
+  if (MIODB_MUTATED(kFoldWithoutBase)) return Fold(nullptr, Operands::Into::kValue);
+  if (into == Operands::Into::kValue || request_.versions_once) return Fold(nullptr, into);
   return EmitWaiting();
 }
 
@@ -113,8 +114,9 @@ Status MergeOutput::ReadOperands(const Version* base, Operands* operands, Record
 
 // Emits a single record instead of the waiting operands, and of their base if it was met. If the operator does not ask
 // for partial folds of a lone operand, such a fold reads nothing.
-Status MergeOutput::Fold(const Version* base, bool partially) {
+Status MergeOutput::Fold(const Version* base, Operands::Into into) {
   CHECK(!held_.empty() && folds_);
+  const bool partially = into == Operands::Into::kOperand;
   CHECK(base == nullptr || !partially);
   const MergeOperator& merge_operator = *request_.merge_operator;
   Status s;

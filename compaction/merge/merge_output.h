@@ -54,8 +54,8 @@ class MergeOutput {
   Status Drop(const Version& version) { return account_->Drop(*version.table, version.entry.word); }
   Status Emit(const Version& version);
   Status EmitWaiting();
-  Status EndOperands(bool whole);
-  Status Fold(const Version* base, bool partially);
+  Status EndOperands(Operands::Into into);
+  Status Fold(const Version* base, Operands::Into into);
   Status ReadOperands(const Version* base, Operands* operands, RecordView* newest, uint64_t* oldest);
   Status EmitFolded(RecordView folded, uint64_t oldest, bool* done);
 

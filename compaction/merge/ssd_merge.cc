@@ -303,10 +303,10 @@ class SsdMerge {
     Status s;
     if (operands_wait && (!judge_.apart() || MIODB_MUTATED(kFoldAcrossSnapshot))) {
       const bool is_base = record.type() != kTypeExpiringValue || HasExpired(record, request_.now_micros);
-      if (!operand && is_base) return Fold(&record, false);
-      if (!operand) s = EndOperands(false);
+      if (!operand && is_base) return Fold(&record, Operands::Into::kValue);
+      if (!operand) s = EndOperands(Operands::Into::kOperand);
     } else {
-      s = operands_wait ? EndOperands(false) : EmitHeld();
+      s = operands_wait ? EndOperands(Operands::Into::kOperand) : EmitHeld();
     }
     if (!s.ok()) return s;
     if (!operand && verdict != Verdict::kHold) return Emit(record);
@@ -322,20 +322,23 @@ class SsdMerge {
 
   Status EndKey() {
     DCHECK(any_);
-    if (!held_.empty() && TagType(held_.back().tag) == kTypeMerge) return EndOperands(AtBottom());
-    return EmitHeld();
+    if (held_.empty() || TagType(held_.back().tag) != kTypeMerge) return EmitHeld();
+    return EndOperands(AtBottom() ? Operands::Into::kValue : Operands::Into::kOperand);
   }
 
-  Status EndOperands(bool whole) {
+  // As MergeOutput::EndOperands.
+  Status EndOperands(Operands::Into into) {
     CHECK(!held_.empty());
-    if (MIODB_MUTATED(kFoldWithoutBase)) return Fold(nullptr, false);
-    if (request_.merge_operator != nullptr && (whole || request_.versions_once)) return Fold(nullptr, !whole);
+    if (MIODB_MUTATED(kFoldWithoutBase)) return Fold(nullptr, Operands::Into::kValue);
+    const bool folds = into == Operands::Into::kValue || request_.versions_once;
+    if (request_.merge_operator != nullptr && folds) return Fold(nullptr, into);
     return EmitHeld();
   }
 
   // As MergeOutput::Fold.
-  Status Fold(const RecordView* base, bool partially) {
+  Status Fold(const RecordView* base, Operands::Into into) {
     CHECK(!held_.empty());
+    const bool partially = into == Operands::Into::kOperand;
     CHECK(base == nullptr || !partially);
     Operands operands(request_.now_micros);
     for (const Held& held : held_) operands.AddOlder(held.View(last_key_));

@@ -29,6 +29,12 @@ namespace miodb {
 
 class Operands {
  public:
+  // The result of a fold.
+  enum class Into : uint8_t {
+    kValue,    // their base is among them, or nothing older has the key
+    kOperand,  // an older version may be the base
+  };
+
   // now_micros: what expired by then has.
   explicit Operands(uint64_t now_micros) : now_micros_(now_micros) {}
 
