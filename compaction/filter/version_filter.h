@@ -74,8 +74,7 @@ class VersionJudge {
 
   void NewKey() {
     newer_ = Newer();
-    holding_ = false;
-    has_pair_ = false;
+    single_ = Single::kNone;
   }
 
   // Whether the next Judge wants NewerIs before: with the sequence of the version that was judged last.
@@ -97,17 +96,15 @@ class VersionJudge {
     const bool hides_key = IsTombstone(type) || life == Life::kExpired;
     DCHECK(MayFollow(sequence));
     apart_ = newer_.any && filter_->VisibleBelow(sequence, newer_.sequence);
-    if (holding_) {
-      holding_ = false;
-      DCHECK(once_ && !has_pair_);
-      if (IsPut(type) && (!apart_ || MIODB_MUTATED(kPairAcrossSnapshot))) {
+    if (single_ != Single::kNone) {
+      const Single before = single_;
+      MoveSingle(type, sequence);
+      if (single_ == Single::kPaired && before == Single::kPaired) return Verdict::kDrop;
+      if (single_ == Single::kPaired) {
         newer_ = above_held_;  // what is below is hidden by what hid the pair, if anything did
-        pair_sequence_ = sequence;
-        has_pair_ = true;
         return Verdict::kDropBoth;
       }
     }
-    if (has_pair_ && IsSecondPut(type, sequence)) return Verdict::kDrop;
     const Newer newer = newer_;
     const bool hidden = newer.any && !apart_ && (!newer.needs_older || MIODB_MUTATED(kOperandBaseDropped));
     const bool single = type == kTypeSingleDeletion && once_;
@@ -118,15 +115,15 @@ class VersionJudge {
     newer_ = {true, keep && type == kTypeMerge, sequence};
     if (!keep) return Verdict::kDrop;
     if (!single || newer.needs_older) return Verdict::kKeep;
-    DCHECK(!holding_);
-    holding_ = true;
+    DCHECK(single_ == Single::kNone);
+    single_ = Single::kHeld;
     above_held_ = newer;
     return Verdict::kHold;
   }
 
   // The version that was judged last is of this type after all.
   void Replace(ValueType type) {
-    DCHECK(newer_.any && !holding_);
+    DCHECK(newer_.any && single_ != Single::kHeld);
     newer_.needs_older = newer_.needs_older && type == kTypeMerge;
   }
 
@@ -143,14 +140,26 @@ class VersionJudge {
     uint64_t sequence = 0;
   };
 
-  // Whether this is a second put behind a put that has gone with its single deletion, and no snapshot tells the two
-  // apart. Then the second put goes too.
-  bool IsSecondPut(ValueType type, uint64_t sequence) {
-    DCHECK(has_pair_ && once_);
+  // The single deletion above the version that is judged next.
+  enum class Single : uint8_t {
+    kNone,    // there is none
+    kHeld,    // it was judged last, and waits for its put
+    kPaired,  // it has gone together with its put, which was judged last
+  };
+
+  // The next version of the key comes. A put goes with the single deletion that is held, unless a snapshot tells the
+  // two apart. If no snapshot tells a second put apart from the first, the second put goes too.
+  void MoveSingle(ValueType type, uint64_t sequence) {
+    DCHECK(once_ && single_ != Single::kNone);
+    if (single_ == Single::kHeld) {
+      const bool pairs = IsPut(type) && (!apart_ || MIODB_MUTATED(kPairAcrossSnapshot));
+      if (pairs) pair_sequence_ = sequence;
+      single_ = pairs ? Single::kPaired : Single::kNone;
+      return;
+    }
     const bool second = IsPut(type) && !filter_->VisibleBelow(sequence, pair_sequence_);
-    has_pair_ = second;
     violated_ = violated_ || second;
-    return second;
+    single_ = second ? Single::kPaired : Single::kNone;
   }
 
   const VersionFilter* const filter_;
@@ -158,9 +167,8 @@ class VersionJudge {
   Newer newer_;
   Newer above_held_;
   bool apart_ = false;
-  bool holding_ = false;
-  bool has_pair_ = false;  // the version before went together with a single deletion
-  uint64_t pair_sequence_ = 0;
+  Single single_ = Single::kNone;
+  uint64_t pair_sequence_ = 0;  // of the put that went first
   bool violated_ = false;
 };
 
