@@ -82,7 +82,7 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
 // takes from and not the one it puts into: its run comes in front there, whatever another job takes from the back.
 // Between a lazy copy and the repository all levels are empty.
 Scheduler::HeldLevels Scheduler::LevelsOf(const JobHold& hold) const {
-  if (hold.is_drain) return {0, -1, true};
+  if (hold.holder == Holder::kDrain) return {0, -1, true};
   if (HoldsAll(hold)) return {0, repository_, false};
   const bool shares = !hold.tables.empty();
   CHECK(!shares || hold.output_level == repository_);
@@ -109,7 +109,7 @@ void Scheduler::Hold(const JobHold& hold) {
   busy_tables_.swap(tables);
   busy_levels_.swap(levels);
   running_++;
-  drains_ += hold.is_drain;
+  drains_ += hold.holder == Holder::kDrain;
   repository_shares_ += held.shares;
 }
 
@@ -119,7 +119,7 @@ void Scheduler::Release(const JobHold& hold) {
   CHECK_GT(running_, 0);
   CHECK_LE(hold.installed, installed_);
   running_--;
-  drains_ -= hold.is_drain;
+  drains_ -= hold.holder == Holder::kDrain;
   for (const uint64_t run : hold.runs) CHECK_EQ(busy_runs_.erase(run), 1u);
   for (const uint64_t table : hold.tables) CHECK_EQ(busy_tables_.erase(table), 1u);
   const HeldLevels held = LevelsOf(hold);
@@ -133,6 +133,7 @@ void Scheduler::Release(const JobHold& hold) {
 // A collection may always copy, since copying is its purpose.
 JobHold Scheduler::BeginMerge(const MergeJob& job) {
   JobHold hold;
+  hold.holder = Holder::kMerge;
   hold.kind = job.kind;
   hold.level = job.level;
   hold.output_level = job.output_level;
@@ -155,7 +156,7 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
 // which it would otherwise start again and again where it found too little itself. A job that failed changes nothing:
 // the owner stops the database, or tries again.
 void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
-  CHECK(!hold.is_drain);
+  CHECK(hold.holder == Holder::kMerge);
   const bool collection = hold.kind == MergeKind::kCollect, quiet = hold.kind == MergeKind::kQuiet;
   CHECK(!quiet || quiet_.running());
   if (quiet) quiet_.End(EndOf(outcome));
@@ -194,7 +195,7 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
 // Space that other jobs freed meanwhile came too late for this job, or the job held it: so the job is tried again at
 // once. Jobs that failed freed nothing: with them two would keep each other going for ever.
 void Scheduler::NoSpace(const JobHold& hold) {
-  CHECK(!hold.is_drain);
+  CHECK(hold.holder == Holder::kMerge);
   CHECK_LE(hold.installed, installed_);
   if (installed_ != hold.installed) return;
   if (hold.kind == MergeKind::kCollect) {
@@ -286,7 +287,7 @@ bool Scheduler::MayDrain(bool settled) const {
 JobHold Scheduler::BeginDrain(const SsdJob& job) {
   CHECK(job.is_drain());
   JobHold hold;
-  hold.is_drain = true;
+  hold.holder = Holder::kDrain;
   hold.tables = Numbers(job.tables);
   Hold(hold);
   if (kChecksWhole) Check();

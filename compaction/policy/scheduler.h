@@ -122,10 +122,17 @@ enum class Busy : uint8_t { kRuns, kTables };
 // Whether tables that may be dropped without a job for them are looked for, or are being dropped.
 enum class TrimState : uint8_t { kIdle, kLooking, kDropping };
 
+// The kind of job that a hold belongs to.
+enum class Holder : uint8_t {
+  kNobody,  // a job of the SSD tier alone, which holds nothing of the pool
+  kMerge,
+  kDrain,
+};
+
 // The holdings of a running merge or drain, so that the scheduler gets them back when the job itself is gone.
 struct JobHold {
-  MergeKind kind = MergeKind::kZeroCopy;
-  bool is_drain = false;
+  Holder holder = Holder::kNobody;
+  MergeKind kind = MergeKind::kZeroCopy;  // of a merge
   int level = 0;
   int output_level = 0;
   std::vector<uint64_t> runs;    // ids of the inputs
@@ -292,7 +299,7 @@ class Scheduler {
   // A drain takes from the repository, which merges put into: it counts as a merge.
   JobHold BeginDrain(const SsdJob& job);
   void EndDrain(const JobHold& hold) {
-    CHECK(hold.is_drain);
+    CHECK(hold.holder == Holder::kDrain);
     Release(hold);
   }
 

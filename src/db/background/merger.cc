@@ -190,7 +190,7 @@ bool Merger::Step() {
 
 // Copies of a collection leave less than those of a merge, which nobody waits for; in a full pool nothing.
 uint64_t Merger::CopiesLeave(const JobHold& hold) const {
-  DCHECK(!hold.is_drain);
+  DCHECK(hold.holder == Holder::kMerge);
   if (hold.kind != MergeKind::kCollect) return space_->ChunkReserve();
   return hold.full ? 0 : space_->CopiesLeave();
 }

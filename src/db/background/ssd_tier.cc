@@ -371,7 +371,7 @@ void SsdTier::Finish(const JobHold& hold, const SsdRange& range, const Status& s
   const bool closing = control_->closing();  // relaxed: set under the mutex
   const Outcome outcome = s.ok() ? Outcome::kInstalled : Outcome::kFailed;
   schedule_->End(range, outcome, inputs_damaged, NowMicros());
-  if (hold.is_drain) scheduler_->EndDrain(hold);
+  if (hold.holder == Holder::kDrain) scheduler_->EndDrain(hold);
   scheduler_->EndSsd(outcome);
   if (s.ok()) {
     error_ = Status::OK();
