@@ -17,6 +17,12 @@ namespace {
 // there are more. Small databases have fewer.
 constexpr size_t kMostCandidates = 1024;
 
+// The reason to look for a job: decides which tables and files of a level may be chosen.
+enum class Why {
+  kSize,   // the level is too large: any of them
+  kPurge,  // those that the purge wants
+};
+
 // Something that may be moved, and what overlaps it in the output level. The slices are the version's.
 struct Candidate {
   const TableRef* table = nullptr;  // a drain's
@@ -91,7 +97,7 @@ double Cost(const SsdPickerInput& input, const Candidate& c) {
 }
 
 // Whether the purge wants this table or file. Tombstones that hide something below go down; tombstones that hide
-// nothing are dropped where they are (PurgeRequest::rewrite).
+// nothing are dropped where they are (PurgeWay).
 bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones, const ExpiryRange& expiry,
               const Slice& smallest, const Slice& largest) {
   const PurgeRequest& purge = *input.purge;
@@ -100,7 +106,8 @@ bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones,
   return (tombstones > 0 || expiry.MayHaveExpired(purge.date_micros)) && number < purge.before &&
          (purge.begin == nullptr || input.order.Compare(largest, *purge.begin) >= 0) &&
          (purge.end == nullptr || input.order.Compare(smallest, *purge.end) <= 0) &&
-         input.version->ssd->OverlapsFrom(static_cast<size_t>(below), smallest, largest) != purge.rewrite;
+         input.version->ssd->OverlapsFrom(static_cast<size_t>(below), smallest, largest) ==
+             (purge.way == PurgeWay::kPush);
 }
 
 bool RangesReach(const RangeSet* ranges, const SstMeta& meta) {
@@ -175,14 +182,14 @@ void VisitFromAnywhere(const List& list, Visit visit) {
 }
 
 // The drain with the least to rewrite. Where the oldest partition is wanted all are looked at, since any may be it.
-std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
+std::optional<SsdJob> PickDrain(const SsdPickerInput& input, Why why) {
   const Version& version = *input.version;
   Choice choice(input);
   if (!input.may_drain || version.levels.back().empty()) return std::nullopt;
   CHECK_EQ(version.levels.back().size(), 1u);
   VisitFromAnywhere(version.levels.back()[0]->tables, [&](const TableRef& table) {
     if (input.busy_tables != nullptr && input.busy_tables->count(table->number()) > 0) return true;
-    if (purge &&
+    if (why == Why::kPurge &&
         !IsPurged(input, table->number(), table->tombstones(), table->expiry(), table->smallest(), table->largest())) {
       return true;
     }
@@ -193,15 +200,18 @@ std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
 }
 
 // The compaction out of this level with the least to rewrite.
-std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, bool purge) {
+std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, Why why) {
   CHECK_LT(level, input.version->ssd->levels.size());
   Choice choice(input);
-  const int output_level = static_cast<int>(level) + (purge && input.purge->rewrite ? 0 : 1);
+  const bool rewrite = why == Why::kPurge && input.purge->way == PurgeWay::kRewrite;
+  const int output_level = static_cast<int>(level) + (rewrite ? 0 : 1);
   VisitFromAnywhere(input.version->ssd->levels[level], [&](const SstRef& file) {
     const SstMeta& meta = file->meta();
     // A deletion of a range that may hide something in the file counts as a tombstone of its.
     const uint64_t tombstones = meta.tombstones + (RangesReach(input.version->ranges.get(), meta) ? 1 : 0);
-    if (purge && !IsPurged(input, meta.number, tombstones, meta.expiry, meta.smallest, meta.largest)) return true;
+    if (why == Why::kPurge && !IsPurged(input, meta.number, tombstones, meta.expiry, meta.smallest, meta.largest)) {
+      return true;
+    }
     choice.Offer(CompactionOf(file, level, output_level));
     return !choice.IsFull();
   });
@@ -247,7 +257,7 @@ std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
   }
   std::sort(scores.rbegin(), scores.rend());
   for (const auto& [score, level] : scores) {
-    if (std::optional<SsdJob> job = PickCompaction(input, level, false)) return job;
+    if (std::optional<SsdJob> job = PickCompaction(input, level, Why::kSize)) return job;
   }
   return std::nullopt;
 }
@@ -301,10 +311,10 @@ std::vector<uint64_t> AutomaticLevelLimits(uint64_t pool_budget, uint64_t ssd_by
 
 std::optional<SsdJob> PickPurge(const SsdPickerInput& input) {
   if (input.version->ssd == nullptr || input.purge == nullptr) return std::nullopt;
-  if (input.purge->level < 0) return PickDrain(input, true);
+  if (input.purge->level < 0) return PickDrain(input, Why::kPurge);
   const size_t level = static_cast<size_t>(input.purge->level);
   // Nothing lies below the last level, so only a rewrite finds anything to do there.
-  return level < input.version->ssd->levels.size() ? PickCompaction(input, level, true) : std::nullopt;
+  return level < input.version->ssd->levels.size() ? PickCompaction(input, level, Why::kPurge) : std::nullopt;
 }
 
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input) {
@@ -313,7 +323,7 @@ std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input) {
   // Work that costs nothing comes first, then room in the pool, because writers wait for room.
   std::optional<SsdJob> job = PickExpired(input);
   if (!job.has_value() && input.purge_first) job = PickPurge(input);
-  if (!job.has_value() && input.drain) job = PickDrain(input, false);
+  if (!job.has_value() && input.drain) job = PickDrain(input, Why::kSize);
   if (!job.has_value()) job = PickFullLevel(input);
   if (!job.has_value()) job = PickPurge(input);
   return job;

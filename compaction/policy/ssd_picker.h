@@ -51,6 +51,12 @@ const char* SsdJobName(const SsdJob& job);
 
 constexpr uint64_t kAnyNumber = UINT64_MAX;
 
+// What becomes of the tombstones of a purge.
+enum class PurgeWay : uint8_t {
+  kPush,     // those that hide something go down, with their table or file, to the next level
+  kRewrite,  // those that hide nothing are dropped, and their files stay on their level
+};
+
 // Tombstones of one level in a range of keys are to go down, or to be dropped if they hide nothing. Tables and files
 // with a number that is not below the request's are left out, so the request comes to an end whatever is written
 // meanwhile.
@@ -60,7 +66,7 @@ struct PurgeRequest {
   int level = -1;                // -1: the repository
   uint64_t before = kAnyNumber;  // tables and files with lower numbers
   uint64_t date_micros = 0;      // what had expired then is as tombstones
-  bool rewrite = false;          // files whose tombstones hide nothing, where they are; else the others
+  PurgeWay way = PurgeWay::kPush;
 };
 
 struct SsdPickerInput {

@@ -408,7 +408,7 @@ Status SsdTier::PurgeRange(const Slice* begin, const Slice* end) {
   request.date_micros = db_.WallMicros();
   for (request.level = -1; s.ok() && request.level < levels; request.level++) s = Purge(request);
   // Tombstones that hid something when they came to where they are, which has gone from below since.
-  request.rewrite = true;
+  request.way = PurgeWay::kRewrite;
   for (request.level = 0; s.ok() && request.level < levels && tree_->snapshots.empty(); request.level++)
     s = Purge(request);
   control_->SignalDone();  // for the next one who has to wait for this
@@ -436,7 +436,8 @@ Status SsdTier::Purge(PurgeRequest request) {
   purge_ = &request;
   const HiddenAtEnd hidden{&purge_};
   const auto is_left = [&]() REQUIRES(db_mutex) {
-    const bool endless = request.rewrite || written.load(std::memory_order_relaxed) != began;  // relaxed: as above
+    const bool endless =
+        request.way == PurgeWay::kRewrite || written.load(std::memory_order_relaxed) != began;  // relaxed: as above
     if (endless && request.before == kAnyNumber) request.before = tree_->versions->NewId();
     SsdPickerInput input = MakePickerInput();
     input.may_drain = true;
