@@ -171,10 +171,10 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
   CHECK(input.busy_runs != nullptr && input.busy_levels != nullptr);
   // Jobs that cost nothing come first, and need no space.
   std::optional<MergeJob> expired;
-  if (!input.drops_blocked) expired = PickExpired(input);
+  if (input.merges_blocked != MergesBlocked::kAll) expired = PickExpired(input);
   if (expired.has_value()) return expired;
   // Merges before collections: a merge drops garbage on its way, and what it leaves is cheaper to collect.
-  if (!input.merges_blocked) {
+  if (input.merges_blocked == MergesBlocked::kNone) {
     std::optional<MergeJob> job;
     if (input.settle) job = PickSettle(input);  // at once; smaller merges before it would be work done twice
     // While the buffer that was found goes into the repository in parts, what is new is merged as ever.

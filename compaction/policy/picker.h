@@ -64,6 +64,13 @@ struct BegunMerge {
 
 inline const std::vector<BegunMerge> kNothingBegun;
 
+// The merges that wait until there is space again.
+enum class MergesBlocked : uint8_t {
+  kNone,
+  kWriting,  // those that write; what has expired may still be dropped
+  kAll,
+};
+
 struct PickerInput {
   VersionRef version;
   const MergePolicy* policy = DefaultMergePolicy();
@@ -82,11 +89,10 @@ struct PickerInput {
   uint64_t date_micros = 0;                 // what has expired by now; 0: nothing
   TableRef droppable;                       // RangeWork::droppable of the last look; null: none
   bool snapshots = false;                   // there are some, whose versions merges keep
-  bool drops_blocked = false;               // what has expired stays where it is
-  bool merges_blocked = false;              // garbage collection only
-  bool collection_blocked = false;          // merges only
-  const MarkedTables* marked = nullptr;     // in the version; null: none
-  uint64_t quiet_bytes = 0;                 // of the pool, that a quiet merge may take for its index
+  MergesBlocked merges_blocked = MergesBlocked::kNone;
+  bool collection_blocked = false;
+  const MarkedTables* marked = nullptr;  // in the version; null: none
+  uint64_t quiet_bytes = 0;              // of the pool, that a quiet merge may take for its index
   bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
 };
 

@@ -60,8 +60,9 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.settle = input.settle || settling();
   input.settle_date_micros = settle_date_micros_;
   input.settle_sequence = settle_sequence();
-  input.drops_blocked = merges_ == MergeState::kAllBlocked;
-  input.merges_blocked = merges_blocked();
+  input.merges_blocked = merges_ == MergeState::kAllBlocked ? MergesBlocked::kAll
+                         : merges_blocked()                 ? MergesBlocked::kWriting
+                                                            : MergesBlocked::kNone;
   input.collection_blocked = collections_ == CollectionState::kBlocked;
   // A quiet merge runs alone, and only where nothing waits for space. A quiet merge drops garbage on its way, so
   // collections come after it.

@@ -251,11 +251,11 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   input.settle = true;
   EXPECT_TRUE(PickMerge(input).has_value()) << "settling goes first, and there is something to settle";
   EXPECT_EQ(MergeKind::kSettle, PickMerge(input)->kind);
-  input.merges_blocked = true;
+  input.merges_blocked = MergesBlocked::kWriting;
   EXPECT_EQ(MergeKind::kCollect, PickMerge(input)->kind) << "it may free what the merge needs";
   input.collection_blocked = true;
   EXPECT_FALSE(PickMerge(input).has_value());
-  input.merges_blocked = false;
+  input.merges_blocked = MergesBlocked::kNone;
   EXPECT_EQ(MergeKind::kSettle, PickMerge(input)->kind);
   input.settle = false;
   EXPECT_FALSE(PickMerge(input).has_value());
