@@ -388,7 +388,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     s = db_.WithMemory(*leader->condition);
   if (body_bytes > 0 && s.ok()) {
     PerfClock clock;
-    s = MakeRoom(FrameWriter::FrameSize(body_bytes), deletes_only);
+    s = MakeRoom(FrameWriter::FrameSize(body_bytes), deletes_only ? Space::Demand::kDeletes : Space::Demand::kAny);
     clock.Lap(&PerfContext::put_room);
     if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
     if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);

@@ -126,9 +126,9 @@ class WritePath {
   uint64_t RecordBytes() const REQUIRES(db_mutex);
   Status MakeRoomForReplay(uint64_t frame_bytes);
 
-  Status MakeRoom(uint64_t frame_bytes, bool deletes_only) EXCLUDES(db_mutex);
-  Status MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallClock* clock) REQUIRES(db_mutex);
-  Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken, StallClock* clock) REQUIRES(db_mutex);
+  Status MakeRoom(uint64_t frame_bytes, Space::Demand demand) EXCLUDES(db_mutex);
+  Status MakeRoomLocked(uint64_t frame_bytes, Space::Demand demand, StallClock* clock) REQUIRES(db_mutex);
+  Status TakeChunk(uint64_t frame_bytes, Space::Demand demand, bool* taken, StallClock* clock) REQUIRES(db_mutex);
   bool ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) REQUIRES(db_mutex);
   Status NoRoom(bool* give_up, StallClock* clock) REQUIRES(db_mutex);
   void UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) REQUIRES(db_mutex);

@@ -23,7 +23,7 @@ constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
 Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
   const uint64_t start = NowMicros();
   for (;;) {
-    Status s = MakeRoom(frame_bytes, false);
+    Status s = MakeRoom(frame_bytes, Space::Demand::kAny);
     if (!s.IsNoSpace()) return s;
     DbLock lock(control_);
     if (tier_->error().ok()) return s;

@@ -83,7 +83,7 @@ constexpr uint64_t kMostDivisions = 256;
 }  // namespace
 
 // Nearly every call ends with the first comparison, without the mutex. The time of all others counts as a stall.
-Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
+Status WritePath::MakeRoom(uint64_t frame_bytes, Space::Demand demand) {
   DCHECK_GT(frame_bytes, 0u);
   // relaxed: a write that misses a failure by an instant is a write before it.
   if (chunk_ != nullptr && chunk_->room() >= frame_bytes && !control_->failed()) {
@@ -91,7 +91,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
   }
   StallClock clock(&db_.statistics.stalls);
   DbLock lock(control_);
-  Status s = MakeRoomLocked(frame_bytes, deletes_only, &clock);
+  Status s = MakeRoomLocked(frame_bytes, demand, &clock);
   DCHECK(!s.ok() || (chunk_ != nullptr && chunk_->room() >= frame_bytes));
   const uint64_t waited = clock.End(StallReason::kChunk);
   OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kStall, waited);
@@ -107,7 +107,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
 
 // A memtable is sealed when it is full and another may wait for its flush. With as many waiting as may wait, the leader
 // waits for the flush, which every other writer does behind it: that is the back-pressure.
-Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallClock* clock) {
+Status WritePath::MakeRoomLocked(uint64_t frame_bytes, Space::Demand demand, StallClock* clock) {
   for (;;) {
     if (!control_->error().ok()) return control_->error();
     const SpaceFigures figures = space_->Figures();
@@ -127,13 +127,13 @@ Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only, StallC
       continue;
     }
     bool taken = false;
-    Status s = TakeChunk(frame_bytes, deletes_only, &taken, clock);
+    Status s = TakeChunk(frame_bytes, demand, &taken, clock);
     if (taken || !s.ok()) return s;
   }
 }
 
 // An attempt to get a chunk. If the call has waited for a chunk, it returns without it.
-Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken, StallClock* clock) {
+Status WritePath::TakeChunk(uint64_t frame_bytes, Space::Demand demand, bool* taken, StallClock* clock) {
   std::unique_ptr<LogChunk> chunk = frame_bytes <= db_.chunk_bytes ? space_->TakeSpare(frame_bytes) : nullptr;
   if (frame_bytes > db_.chunk_bytes || (chunk == nullptr && !space_->spares().empty())) {
     // A frame that no prepared chunk holds gets one of its own, with room for others of its kind if they are made for
@@ -162,6 +162,8 @@ Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken
     return Status::OK();
   }
   // Writes that free space may use the space that is kept for them.
+  DCHECK(demand != Space::Demand::kDeletesAtLast);
+  const bool deletes_only = demand == Space::Demand::kDeletes;
   *taken = deletes_only && ChunkForDeletes(frame_bytes, Space::Demand::kDeletes);
   if (*taken) return Status::OK();
   clock->Lap(StallReason::kChunk);
