@@ -50,6 +50,12 @@ enum class StoreState : uint8_t {
   kInUse = 2,   // every part that the descriptor names has to be there
 };
 
+// Where the memory of a database's pool is.
+enum class PoolPlace : uint8_t {
+  kNamed,      // in a file or on a device, where the next open finds the pool
+  kAnonymous,  // volatile memory without a name: every open makes the pool anew
+};
+
 struct StoreDescriptor {
   struct Region {
     Uuid uuid = {};
@@ -100,6 +106,8 @@ struct StoreDescriptor {
   Origin origin;
 
   bool operator==(const StoreDescriptor&) const = default;
+
+  PoolPlace pool_place() const { return pool == Uuid{} ? PoolPlace::kAnonymous : PoolPlace::kNamed; }
 
   // The part of the descriptor that counts: all of it, once the database is in use. Parts that a making has named and
   // nobody has written to have no places yet; the pool may be there under its uuid.

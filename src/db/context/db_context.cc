@@ -4,6 +4,7 @@
 
 #include <cstdarg>
 
+#include "src/db/context/options_check.h"
 #include "src/format/file_names.h"
 #include "src/util/check/check.h"
 #include "src/version/edit/version_edit.h"
@@ -25,6 +26,7 @@ Options WithOperator(Options options, const MergeOperator* merge_operator) {
 DbContext::DbContext(const Options& user_options, const std::string& directory, const DbHooks& test_hooks)
     : merge_operator(user_options.merge_operator, families.has_families()),
       options(WithOperator(WithOwnFiles(user_options), &merge_operator)),
+      pool_place(PlaceOfPool(options.pool_path)),
       name(directory),
       hooks(test_hooks),
       order(user_options.comparator, families.has_families()),

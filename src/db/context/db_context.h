@@ -23,6 +23,7 @@
 #include "src/db/context/memory_budget.h"
 #include "src/db/stats/events.h"
 #include "src/db/stats/statistics.h"
+#include "src/format/store_descriptor.h"
 #include "src/memtable/memtable.h"
 #include "src/nvm/pool/memory_env.h"
 #include "src/nvm/pool/pool.h"
@@ -94,7 +95,8 @@ struct DbContext {
   FamilyGate families;
   const FamilyOperator merge_operator;  // what options has, if the user gave one
   const Options options;
-  const std::string name;  // the database directory
+  const PoolPlace pool_place;  // as options name it
+  const std::string name;      // the database directory
   const DbHooks hooks;
   const KeyOrder order;
 

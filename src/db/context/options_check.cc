@@ -50,14 +50,14 @@ Status CheckChunkOfPool(const Options& o) {
 
 // Memory without a name: what is kept of it is in files of a log and of an SSD tier, or nowhere.
 Status CheckAnonymous(const Options& o) {
-  const bool anonymous = Region::IsAnonymous(o.pool_path);
+  const PoolPlace place = PlaceOfPool(o.pool_path);
   for (const NvmRegion& region : o.nvm_regions) {
-    if (Region::IsAnonymous(region.path) == anonymous) continue;
+    if (PlaceOfPool(region.path) == place) continue;
     return Status::InvalidArgument(
         "Options::nvm_regions has " + region.path,
         "all regions of a pool are anonymous, or none; pool_path is \"" + o.pool_path + "\"");
   }
-  if (!anonymous) return Status::OK();
+  if (place == PoolPlace::kNamed) return Status::OK();
   const std::string what = "Options::pool_path is anonymous, which is volatile memory";
   if (o.ssd_path.empty() && o.log_mode != kLogOff)
     return Status::InvalidArgument(what, "log_mode has to be kLogOff without an ssd_path: no log would ever end");
@@ -75,14 +75,15 @@ Status CheckRegions(const Options& o, bool any_sizes) {
     const NvmRegion& region = o.nvm_regions[i];
     const std::string name = "nvm_regions[" + std::to_string(i) + "]";
     if (region.path.empty()) return Status::InvalidArgument("Options::" + name + ".path", "must not be empty");
+    const PoolPlace place = PlaceOfPool(region.path);
     const uint64_t least = any_sizes ? 2 * kPoolHeaderSize : 64 * KiB;
     if (region.limit != 0) s = CheckRange(name + ".limit", region.limit, least, kMostPoolBytes);
     if (s.ok() && region.node != -1) s = CheckRange(name + ".node", static_cast<unsigned>(region.node), 0, 1023);
     for (size_t j = 0; s.ok() && j < i; j++) {
-      if (o.nvm_regions[j].path != region.path || Region::IsAnonymous(region.path)) continue;
+      if (o.nvm_regions[j].path != region.path || place == PoolPlace::kAnonymous) continue;
       s = Status::InvalidArgument("Options::" + name + ".path is " + region.path, "another region has the same");
     }
-    if (s.ok() && region.path == o.pool_path && !Region::IsAnonymous(region.path)) {
+    if (s.ok() && region.path == o.pool_path && place == PoolPlace::kNamed) {
       s = Status::InvalidArgument("Options::" + name + ".path is " + region.path, "that is the pool_path");
     }
   }
@@ -90,6 +91,10 @@ Status CheckRegions(const Options& o, bool any_sizes) {
 }
 
 }  // namespace
+
+PoolPlace PlaceOfPool(const std::string& path) {
+  return Region::IsAnonymous(path) ? PoolPlace::kAnonymous : PoolPlace::kNamed;
+}
 
 // Only in libleveldb and the C API: in MioDB's own API nothing is clipped without a word.
 void ClipAsLevelDB(Options* options) {

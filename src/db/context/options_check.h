@@ -3,13 +3,19 @@
 #ifndef MIODB_SRC_DB_CONTEXT_OPTIONS_CHECK_H_
 #define MIODB_SRC_DB_CONTEXT_OPTIONS_CHECK_H_
 
+#include <string>
+
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/format/store_descriptor.h"
 
 namespace miodb {
 
 // InvalidArgument naming the option, its value and the allowed range. any_sizes: sizes may be below their ranges.
 Status CheckOptions(const Options& options, bool any_sizes = false);
+
+// What Options::pool_path, or the path of one of nvm_regions, means.
+PoolPlace PlaceOfPool(const std::string& path);
 
 // LevelDB takes any write_buffer_size and uses the nearest one that it likes. Programs written for it rely on that, so
 // the C API and libleveldb do the same, with LevelDB's limits: 64 KiB to 1 GiB.

@@ -8,6 +8,7 @@
 
 #include "miodb/db.h"
 #include "miodb/env.h"
+#include "src/db/context/options_check.h"
 #include "src/db/offline/repairer.h"
 #include "src/db/store/directory_lock.h"
 #include "src/db/store/region_places.h"
@@ -95,7 +96,7 @@ void Destroyer::AddIds(const StoreDescriptor& store) {
   for (const Uuid& uuid : {store.pool, store.successor}) {
     if (uuid != Uuid{}) ids_.insert(PoolIdOf(uuid));
   }
-  if (store.pool == Uuid{}) ids_.insert(store.log.id);
+  if (store.pool_place() == PoolPlace::kAnonymous) ids_.insert(store.log.id);
   ids_.insert(store.former_ids.begin(), store.former_ids.end());
 }
 
@@ -113,7 +114,7 @@ Status Destroyer::FindParts() {
     said_ = s.IsNotFound() ? Said::kNothing : Said::kDamaged;
   }
   // Options of a volatile pool name no file, and the database may have one from before.
-  if (Region::IsAnonymous(options_.pool_path)) options_.pool_path = store_.pool_path;
+  if (PlaceOfPool(options_.pool_path) == PoolPlace::kAnonymous) options_.pool_path = store_.pool_path;
   if (options_.ssd_path.empty()) options_.ssd_path = store_.ssd_path;
   pool_path_ = PoolPath(options_, name_);
   StoreDescriptor repaired;
@@ -127,7 +128,7 @@ Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
   DCHECK(!path.empty());
   std::string page;
   *owner = Owner::kNobody;
-  if (Region::IsAnonymous(path)) return Status::OK();
+  if (PlaceOfPool(path) == PoolPlace::kAnonymous) return Status::OK();
   if (MemoryEnv::Of(env_) != nullptr) {  // what such an Env has under this name is no file of another's
     if (env_->FileExists(path)) *owner = Owner::kUs;
     return Status::OK();
@@ -151,7 +152,7 @@ Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
 // A copied directory names the regions of the original, so for a copy only those beside it are looked for.
 Status Destroyer::DestroyPool(const std::string& path, Owner owner) const {
   if (owner != Owner::kUs) return Status::OK();
-  CHECK(lock_.held() && !Region::IsAnonymous(path));
+  CHECK(lock_.held() && PlaceOfPool(path) == PoolPlace::kNamed);
   if (MemoryEnv::Of(env_) != nullptr) return env_->RemoveFile(path);
   CHECK(IsAtHome() || IsInDirectory(path));
   if (IsAtHome()) return Pool::Destroy(path, PlacesOfRegions(options_, name_));
@@ -186,7 +187,8 @@ Status Destroyer::DestroyLog() const {
   CHECK(lock_.held());
   Status s;
   std::set<uint64_t> logs = {store_.log.id};
-  if (store_.pool == Uuid{}) logs.insert(ids_.begin(), ids_.end());  // a volatile pool's log has the database's id
+  // A volatile pool's log has the database's id.
+  if (store_.pool_place() == PoolPlace::kAnonymous) logs.insert(ids_.begin(), ids_.end());
   const std::string folder = WalFolder(store_.log.wal_dir, name_);
   std::optional<OwnerMark> owner;
   if (IsDescribed() && (IsAtHome() || folder == name_ || IsInDirectory(folder))) {

@@ -224,7 +224,7 @@ Status DBImpl::Start() {
 // Whether there is a pool. A device is there in any case; a volatile pool never.
 Status DBImpl::LookForPool(bool* exists) const {
   const std::string path = PoolPath(context_->options, context_->name);
-  *exists = !Region::IsAnonymous(path) && context_->options.env->FileExists(path);
+  *exists = context_->pool_place == PoolPlace::kNamed && context_->options.env->FileExists(path);
   if (context_->hooks.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
   return Pool::ExistsOnDevice(path, exists);
 }
@@ -344,11 +344,11 @@ Status DBImpl::MapPool() {
   DbContext& db = *context_;
   const Existence existence = store_->existence();
   const std::string path = PoolPath(db.options, db.name);
-  const bool is_volatile = Region::IsAnonymous(path), is_file = db.hooks.memory == nullptr;
+  const bool is_volatile = db.pool_place == PoolPlace::kAnonymous, is_file = db.hooks.memory == nullptr;
   CHECK(db.pool == nullptr && existence != Existence::kUnknown);
   Uuid& uuid = store_->store().pool;
   // An earlier attempt to make the database got no further than this, and may have left a file with this uuid.
-  if (existence == Existence::kNew && store_->Keeps() && is_volatile != (uuid == Uuid{})) {
+  if (existence == Existence::kNew && store_->Keeps() && db.pool_place != store_->store().pool_place()) {
     uuid = is_volatile ? Uuid{} : NewUuid();
   }
   uint64_t& id = store_->store().log.id;

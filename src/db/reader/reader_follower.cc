@@ -53,7 +53,7 @@ Status Replaced(const std::string& path) {
 // A reader can follow only a pool that the other process has in a file.
 Status CheckStore(const Options& options, const std::string& name, const StoreDescriptor& store) {
   if (store.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name), kMakingCutOff);
-  if (store.pool == Uuid{}) {
+  if (store.pool_place() == PoolPlace::kAnonymous) {
     return Status::NotSupported(name, "its pool is anonymous memory, which no other process sees");
   }
   if (store.log.in_use) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/db/context/options_check.h"
 #include "src/db/store/directory_lock.h"
 #include "src/db/store/store_file.h"
 #include "src/format/file_names.h"
@@ -94,11 +95,12 @@ Status Mover::Run() {
 // The pool is known by its uuid. A volatile one has no place, and cannot take that of a file, nor the other way round.
 Status Mover::FindPool() {
   const std::string path = PoolPath(options_, name_);
-  if (Region::IsAnonymous(path) != (store_.pool == Uuid{})) {
+  const PoolPlace place = PlaceOfPool(path);
+  if (place != store_.pool_place()) {
     return Status::InvalidArgument(path, StorePath(name_) + " says that the pool is " +
                                              PoolPath(store_.pool_path, name_) + ": only a file can be moved");
   }
-  if (Region::IsAnonymous(path)) {
+  if (place == PoolPlace::kAnonymous) {
     VersionEdit state;
     if (state.DecodeSsdState(store_.ssd_state)) epoch_ = state.next_id;
     return Status::OK();
@@ -156,7 +158,8 @@ Status Mover::FindTier() const {
     return Status::InvalidArgument(options_.ssd_path,
                                    "the database has no SSD tier that could have been moved: name none");
   }
-  const uint64_t id = store_.pool == Uuid{} ? store_.log.id : PoolIdOf(store_.pool);
+  const bool is_volatile = store_.pool_place() == PoolPlace::kAnonymous;
+  const uint64_t id = is_volatile ? store_.log.id : PoolIdOf(store_.pool);
   OwnerMark mark;
   Status s = SsdStore::ReadMark(env_, options_.ssd_path, &mark);
   if (!s.ok() && !s.IsNotFound()) return s;
@@ -164,7 +167,7 @@ Status Mover::FindTier() const {
     return Status::InvalidArgument(options_.ssd_path, "is not the SSD tier of this database (no POOL with its id)");
   }
   if (mark.epoch <= epoch_) return s;
-  return Status::InvalidArgument(store_.pool == Uuid{} ? StorePath(name_) : PoolPath(options_, name_),
+  return Status::InvalidArgument(is_volatile ? StorePath(name_) : PoolPath(options_, name_),
                                  "is an older copy (epoch " + std::to_string(epoch_) +
                                      ") than the one whose files are in " + options_.ssd_path +
                                      ": put the newer one back");
@@ -179,7 +182,7 @@ Status CheckPlaces(const Options& options, const std::string& name, const StoreD
   Status s;
   // Of a making that was cut off the ids count alone: STORE does not name places yet.
   if (store.state != StoreState::kInUse) return s;
-  if (store.pool != Uuid{}) {
+  if (store.pool_place() == PoolPlace::kNamed) {
     s = CheckPlace(name, "pool_path", "pool", PoolPath(options, name), PoolPath(store.pool_path, name));
   }
   if (s.ok() && options.log_mode == kLogFile && store.log.id != 0) {

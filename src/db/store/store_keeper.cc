@@ -16,14 +16,14 @@ namespace miodb {
 // Two databases have nothing that an open could find again: a pool that a test brought along, and anonymous memory
 // without an SSD tier.
 bool StoreKeeper::Keeps() const {
-  return !db_.PoolIsOfTests() && !(Region::IsAnonymous(db_.options.pool_path) && db_.options.ssd_path.empty());
+  return !db_.PoolIsOfTests() && (db_.pool_place == PoolPlace::kNamed || !db_.options.ssd_path.empty());
 }
 
 // Sets existence_ and reads STORE. The result of a look before counts no more, also if this look fails.
 Status StoreKeeper::Find(bool pool_is_there) {
   existence_ = Existence::kUnknown;
   store_ = stored_ = StoreDescriptor();
-  const bool is_volatile = Region::IsAnonymous(PoolPath(db_.options, db_.name));
+  const bool is_volatile = db_.pool_place == PoolPlace::kAnonymous;
   const Existence there = is_volatile ? Existence::kFilesAlone : Existence::kPool;
   if (db_.PoolIsOfTests()) {
     existence_ = pool_is_there ? there : Existence::kNew;
@@ -56,8 +56,8 @@ Status StoreKeeper::MissingStore() const {
 // Whether the options are those of the database that STORE describes.
 Status StoreKeeper::Refusal(bool pool_is_there) const {
   const std::string path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
-  const bool is_volatile = Region::IsAnonymous(path);
-  if (is_volatile != (store_.pool == Uuid{})) {
+  const bool is_volatile = db_.pool_place == PoolPlace::kAnonymous;
+  if (db_.pool_place != store_.pool_place()) {
     return Status::InvalidArgument(
         is_volatile ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
         store_path + " says that the database's pool is " + PoolPath(store_.pool_path, db_.name) + ": name that");
@@ -135,7 +135,7 @@ Status StoreKeeper::KeepOpened(uint64_t last_sequence) {
   Origin& origin = store_.origin;
   if (origin.state == Origin::State::kCopied)
     origin = {Origin::State::kUpTo, origin.source, origin.copy, last_sequence};
-  const bool holds = origin.copy == store_.pool && store_.pool != Uuid{} &&
+  const bool holds = origin.copy == store_.pool && store_.pool_place() == PoolPlace::kNamed &&
                      (origin.state == Origin::State::kFollows || origin.sequence == last_sequence);
   if (!holds) origin = Origin();
   return Keep(StoreState::kInUse);
