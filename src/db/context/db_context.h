@@ -62,7 +62,7 @@ struct DbContext {
   bool VersionsOnce() const { return !LogsUntilSsd() || MIODB_MUTATED(kVersionsOnceAssumed); }
 
   // Reads could make nothing of operands without an operator. A repair reads none.
-  bool MayMerge() const { return options.merge_operator != nullptr || hooks.repairs; }
+  bool MayMerge() const { return options.merge_operator != nullptr || hooks.opener == Opener::kRepair; }
 
   // How tables and files are read for these options.
   bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }

@@ -1,4 +1,4 @@
-// How tests drive a database.
+// How a repair, or a test, drives a database.
 
 #ifndef MIODB_SRC_DB_CONTEXT_DB_HOOKS_H_
 #define MIODB_SRC_DB_CONTEXT_DB_HOOKS_H_
@@ -14,6 +14,12 @@ struct MemoryMedium;
 enum class BackgroundStep { kPrepare, kFlush, kMerge, kSsd };
 inline constexpr size_t kBackgroundSteps = 4;
 
+// Who opens a database.
+enum class Opener {
+  kProgram,
+  kRepair,  // writes what it has found: records of families, and operands without an operator
+};
+
 struct DbHooks {
   // No threads: background work is done by RunStep, or by a call that cannot go on without it.
   bool manual_background = false;
@@ -24,8 +30,7 @@ struct DbHooks {
   // Sizes may be below their documented ranges, down to a few cache lines.
   bool any_sizes = false;
 
-  // A repair writes the database, and merges operands without an operator.
-  bool repairs = false;
+  Opener opener = Opener::kProgram;
 
   // CPUs that writers and background threads are said to share; 0: those that the machine has.
   size_t cpus = 0;

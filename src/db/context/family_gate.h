@@ -56,13 +56,20 @@ class FamilyGate {
     return std::shared_lock<std::shared_mutex>(mutex_);
   }
 
-  // REQUIRES: entered; key has the mark. as_family: it is written as a family's key.
-  Status CheckWrite(const Slice& key, bool as_family) const {
+  // The family that a key with the mark is written to.
+  enum class Side : uint8_t {
+    kDefault,   // the default family
+    kOfPrefix,  // the family that the key's prefix names
+  };
+
+  // REQUIRES: entered; key has the mark.
+  Status CheckWrite(const Slice& key, Side side) const {
     const uint32_t id = FamilyOf(key);
-    if (!as_family && HasFamilies()) {
+    if (side == Side::kDefault) {
+      if (!HasFamilies()) return Status::OK();
       return Status::InvalidArgument("key", "begins with the bytes of column families' keys, which the database has");
     }
-    if (!as_family || open_.count(id) > 0) return Status::OK();
+    if (open_.count(id) > 0) return Status::OK();
     return Status::InvalidArgument("column family " + std::to_string(id), "was dropped, or is another database's");
   }
 

@@ -256,7 +256,7 @@ Status Repairer::Write(Salvage* salvage) {
   options.compaction_filter = nullptr;
   options.merge_policy = Options().merge_policy;
   DBImpl::Hooks hooks;
-  hooks.repairs = true;
+  hooks.opener = Opener::kRepair;
   if (volatile_) {
     hooks.any_sizes = true;
     options.nvm_budget = 1;  // everything is drained

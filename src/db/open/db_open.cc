@@ -237,7 +237,7 @@ Status DBImpl::LookForDatabase() {
   Status s = LookForPool(&pool_is_there);
   if (s.ok()) s = store_->Find(pool_is_there);
   // Those that a repair makes are longer, and have room.
-  if (s.ok() && !context_->hooks.repairs) s = CheckNewNames(options, name, store_->store());
+  if (s.ok() && context_->hooks.opener == Opener::kProgram) s = CheckNewNames(options, name, store_->store());
   if (!s.ok()) return s;
   if (store_->existed()) {
     return options.error_if_exists ? Status::InvalidArgument(name, "exists (error_if_exists is true)") : s;

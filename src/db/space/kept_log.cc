@@ -57,7 +57,8 @@ class Search {
 // A repair writes what it finds, and that is no history. In the other modes what flushes put into the pool are copies
 // without frames.
 uint64_t KeptLog::limit() const {
-  return db_.options.log_mode == kLogPmem && !db_.hooks.repairs ? db_.options.keep_log_bytes : 0;
+  const bool keeps = db_.options.log_mode == kLogPmem && db_.hooks.opener == Opener::kProgram;
+  return keeps ? db_.options.keep_log_bytes : 0;
 }
 
 // The newest stay, as many as the limit has room for. follows: nothing is missing between what is kept and what was

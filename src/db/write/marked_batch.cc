@@ -27,8 +27,13 @@ bool ReachesFamilies(const KeyOrder& order, const Slice& begin, const Slice& end
   return begin.compare(FamiliesEnd().slice()) < 0 && end.compare(FamiliesBegin()) > 0;
 }
 
+FamilyGate::Side SideOf(uint8_t type, Opener opener) {
+  const bool names_family = (type & kBatchFamily) != 0 || opener == Opener::kRepair;
+  return names_family ? FamilyGate::Side::kOfPrefix : FamilyGate::Side::kDefault;
+}
+
 // Without families a range is what it says, and nothing has to be cut.
-Status CheckMarked(const FamilyGate& gate, const KeyOrder& order, const Slice& batch, bool as_families, WriteBatch* cut,
+Status CheckMarked(const FamilyGate& gate, const KeyOrder& order, const Slice& batch, Opener opener, WriteBatch* cut,
                    bool* is_cut) {
   DCHECK(cut != nullptr && is_cut != nullptr);
   const bool has_families = gate.HasFamilies();
@@ -42,8 +47,7 @@ Status CheckMarked(const FamilyGate& gate, const KeyOrder& order, const Slice& b
       reaches ? AddCut(order, key, value, cut) : cut->DeleteRange(key, value);
       continue;
     }
-    const bool as_family = as_families || (type & kBatchFamily) != 0;
-    Status s = HasFamilyMark(key) ? gate.CheckWrite(key, as_family) : Status::OK();
+    Status s = HasFamilyMark(key) ? gate.CheckWrite(key, SideOf(type, opener)) : Status::OK();
     if (!s.ok()) return s;
     if (has_families) WriteBatchInternal::Add(cut, type, key, value);
   }

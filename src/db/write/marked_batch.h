@@ -9,6 +9,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "miodb/write_batch.h"
+#include "src/db/context/db_hooks.h"
 #include "src/db/context/family_gate.h"
 #include "src/util/bytes/key_order.h"
 
@@ -17,10 +18,14 @@ namespace miodb {
 // Whether a deletion of this range of the default family could reach keys of others.
 bool ReachesFamilies(const KeyOrder& order, const Slice& begin, const Slice& end);
 
+// The family that a key with the mark is written to by an update of this type. Records do not name the family, so all
+// that a repair finds are its prefix's.
+FamilyGate::Side SideOf(uint8_t type, Opener opener);
+
 // Whether the updates may be written. *cut: the same updates, but for deletions of ranges of the default family, which
-// leave out the other families; *is_cut: whether they differ. as_families: every key with the mark counts as a
-// family's. REQUIRES: the batch is whole, the gate is open, and stays so until one of the two is written.
-Status CheckMarked(const FamilyGate& gate, const KeyOrder& order, const Slice& batch, bool as_families, WriteBatch* cut,
+// leave out the other families; *is_cut: whether they differ. REQUIRES: the batch is whole, the gate is open, and stays
+// so until one of the two is written.
+Status CheckMarked(const FamilyGate& gate, const KeyOrder& order, const Slice& batch, Opener opener, WriteBatch* cut,
                    bool* is_cut);
 
 // Whether a batch is the deletion of a dropped family, which no program has called for.

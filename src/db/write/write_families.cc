@@ -20,12 +20,10 @@ Status WritePath::EraseFamily(const WriteOptions& options, uint32_t family) {
   return DoWrite(options, &batch, &alone, FamilyKeys::kChecked);
 }
 
-// A repair writes keys of families as it finds them in records, and records do not name the family.
 Status WritePath::WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
   DCHECK(HasFamilyMark(key));
   const auto gate = db_.families.Enter();
-  const bool as_family = (type & kBatchFamily) != 0 || db_.hooks.repairs;
-  Status s = db_.families.CheckWrite(key, as_family);
+  Status s = db_.families.CheckWrite(key, SideOf(type, db_.hooks.opener));
   return s.ok() ? WriteOne(options, type, key, value, FamilyKeys::kChecked) : s;
 }
 
@@ -36,7 +34,7 @@ Status WritePath::WriteMarked(const WriteOptions& options, const WriteBatch* upd
   WriteBatch cut;
   bool is_cut;
   const Slice contents = WriteBatchInternal::Contents(updates);
-  Status s = CheckMarked(db_.families, db_.order, contents, db_.hooks.repairs, &cut, &is_cut);
+  Status s = CheckMarked(db_.families, db_.order, contents, db_.hooks.opener, &cut, &is_cut);
   return s.ok() ? DoWrite(options, is_cut ? &cut : updates, condition, FamilyKeys::kChecked) : s;
 }
 
