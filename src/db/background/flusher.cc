@@ -63,7 +63,7 @@ bool Flusher::Step() {
   db_.statistics.levels[0].Note(micros, 0, index_bytes);
   OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kFlush, micros);
   info.micros = micros;
-  if (s.ok() && db_.events != nullptr) db_.events->NoteFlush(info);
+  if (s.ok()) db_.events.NoteFlush(info);
   floor_->RetireLog();
   return s.ok();
 }

@@ -284,7 +284,7 @@ void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t 
   db_.statistics.merge_record_bytes.Add(result.record_bytes_read);
   db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
   OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kMerge, micros);
-  if (db_.events != nullptr) db_.events->NoteMerge(MergeInfoOf(false, job.output_level, micros, read, written));
+  db_.events.NoteMerge(MergeInfoOf(false, job.output_level, micros, read, written));
 }
 
 // A quiet merge runs alone, so all that merges write meanwhile is its own.

@@ -290,9 +290,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
   stats.ssd_micros.Add(micros);
   stats.ssd_levels[static_cast<size_t>(job.output_level)].Note(micros, result.bytes_read, written);
   OpTimes::AddMicros(stats.times.get(), TimedOp::kMerge, micros);
-  if (db_.events != nullptr) {
-    db_.events->NoteMerge(MergeInfoOf(true, job.output_level, micros, result.bytes_read, written));
-  }
+  db_.events.NoteMerge(MergeInfoOf(true, job.output_level, micros, result.bytes_read, written));
 
   const SsdRange range = std::move(job.range);
   const bool inputs_damaged = result.inputs_damaged;
@@ -378,7 +376,7 @@ void SsdTier::Finish(const JobHold& hold, const SsdRange& range, const Status& s
   } else if (!closing) {
     error_ = s;
     db_.LogStatus(inputs_damaged ? "SSD tier: a range of keys stays as it is" : "SSD tier: to be tried again", s);
-    if (db_.events != nullptr) db_.events->NoteError(s, false);
+    db_.events.NoteError(s, false);
   }
   control_->Progressed();
 }

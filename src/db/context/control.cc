@@ -15,7 +15,7 @@ void Control::SetError(const Status& s) {
   error_ = s;
   failed_.store(true, std::memory_order_relaxed);  // relaxed: the status itself is read under the mutex
   db_.LogStatus("read-only from now on", s);
-  if (db_.events != nullptr) db_.events->NoteError(s, true);
+  db_.events.NoteError(s, true);
   done_.SignalAll();
 }
 

@@ -29,7 +29,7 @@ namespace miodb {
 
 class Control {
  public:
-  explicit Control(const DbContext& db) : db_(db) {}
+  explicit Control(DbContext& db) : db_(db) {}
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
@@ -112,7 +112,7 @@ class Control {
     DCHECK_LT(static_cast<size_t>(step), kBackgroundSteps);
     return static_cast<size_t>(step);
   }
-  const DbContext& db_;
+  DbContext& db_;
   Mutex mutex_;
   std::array<std::function<void()>, kBackgroundSteps> wake_ GUARDED_BY(db_mutex);
   CondVar done_{&mutex_};

@@ -34,7 +34,6 @@ DbContext::DbContext(const Options& user_options, const std::string& directory, 
   CHECK(options.env != nullptr && options.comparator != nullptr);  // CheckOptions comes first
   CHECK_GE(options.num_levels, 2);
   if (options.statistics) statistics.times = std::make_unique<OpTimes>();
-  if (!options.listeners.empty()) events = std::make_unique<Events>(options.listeners);
 }
 
 // A logger of the user's may throw as well as one without memory. Neither is a reason to fail what is being logged.

@@ -114,7 +114,7 @@ struct DbContext {
   uint64_t chunk_bytes = 0;           // of a log chunk, in a database that is not small
 
   Statistics statistics;
-  std::unique_ptr<Events> events;  // null: nobody listens
+  Events events{options.listeners};
   Tracer tracer{families.has_families()};
 
  private:

@@ -213,7 +213,7 @@ Status DBImpl::Start() {
   s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   workers_->Stop();
-  if (context_->events != nullptr) context_->events->Stop();
+  context_->events.Stop();
   logs_->Abandon();
   context_->LogStatus("open failed", s);
   if (lock_->held() && store_->existence() == Existence::kNew) RemoveUnfinished(StorePath(context_->name));
@@ -411,7 +411,7 @@ Status DBImpl::RecoverParts() {
 
 // Merges share the CPUs with writers, so by default they get half of them.
 Status DBImpl::StartThreads() {
-  Status s = context_->events != nullptr ? context_->events->Start(context_->name) : Status::OK();
+  Status s = context_->events.Start(context_->name);
   if (!s.ok() || context_->hooks.manual_background) return s;
   int mergers = context_->options.max_background_merges;
   if (mergers == 0) mergers = std::max(1, static_cast<int>(Cpus()) / 2);
@@ -434,7 +434,7 @@ DBImpl::~DBImpl() {
   if (context_->options.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log
   workers_->Stop();
   CHECK(!workers_->running());
-  if (context_->events != nullptr) context_->events->Stop();  // listeners may read until then
+  context_->events.Stop();  // listeners may read until then
   logs_->Leave();
   if (was_open) {
     const Status s = context_->WithMemory([this] { return space_->GiveBack(); });

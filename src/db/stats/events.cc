@@ -33,6 +33,7 @@ void EventListener::OnDropped(uint64_t) {}
 Status Events::Start(const std::string& database) {
   MutexLock lock(&mutex_);
   CHECK(state_ == State::kQuiet);
+  if (listeners_.empty()) return Status::OK();
   try {
     thread_ = std::thread([this] { Loop(); });
   } catch (const std::system_error& error) {
@@ -54,14 +55,15 @@ void Events::Stop() {
   thread_.join();
 }
 
-// A full queue, or no memory for its next entry, costs the event alone: it is counted, and the listener is told.
-void Events::Note(Tell tell) {
-  DCHECK(tell != nullptr);
+// A full queue, or no memory for an event or its entry, costs the event alone: it is counted, and the listener is told.
+template <typename Make>
+void Events::Note(const Make& make) {
+  if (listeners_.empty()) return;
   MutexLock lock(&mutex_);
   if (state_ == State::kStopping) return;
   try {
     if (queue_.size() < kMostWaiting) {
-      queue_.push_back(std::move(tell));
+      queue_.push_back(make());
     } else {
       dropped_++;
     }
@@ -100,31 +102,34 @@ void Events::Loop() {
 
 // The parts' figures are copied here, since nothing of the database may be looked at when the listener is called.
 void Events::NoteFlush(const FlushInfo& info) {
-  Note([info](EventListener* listener) { listener->OnFlush(info); });
+  Note([&info] { return [info](EventListener* listener) { listener->OnFlush(info); }; });
 }
 
 void Events::NoteMerge(const MergeInfo& info) {
   DCHECK_GE(info.output_level, 0);
-  Note([info](EventListener* listener) { listener->OnMerge(info); });
+  Note([&info] { return [info](EventListener* listener) { listener->OnMerge(info); }; });
 }
 
 void Events::NoteStall(uint64_t micros) {
   if (micros < kToldStallMicros) return;
   StallInfo info;
   info.micros = micros;
-  Note([info](EventListener* listener) { listener->OnStall(info); });
+  Note([&info] { return [info](EventListener* listener) { listener->OnStall(info); }; });
 }
 
 void Events::NoteError(const Status& status, bool is_read_only) {
   DCHECK(!status.ok());
-  ErrorInfo info;
-  info.status = status;
-  info.is_read_only = is_read_only;
-  Note([info](EventListener* listener) { listener->OnError(info); });
+  Note([&status, is_read_only] {
+    ErrorInfo info;
+    info.status = status;
+    info.is_read_only = is_read_only;
+    return [info](EventListener* listener) { listener->OnError(info); };
+  });
 }
 
 void Events::NoteSpace(SpaceLevel level, uint64_t free_bytes, uint64_t capacity_bytes) {
   DCHECK_LE(free_bytes, capacity_bytes);
+  if (listeners_.empty()) return;
   {
     MutexLock lock(&mutex_);
     // A full database is told of again only once there is enough space: on the way there it may come close to the limit
@@ -136,7 +141,7 @@ void Events::NoteSpace(SpaceLevel level, uint64_t free_bytes, uint64_t capacity_
   info.level = level;
   info.free_bytes = free_bytes;
   info.capacity_bytes = capacity_bytes;
-  Note([info](EventListener* listener) { listener->OnSpace(info); });
+  Note([&info] { return [info](EventListener* listener) { listener->OnSpace(info); }; });
 }
 
 }  // namespace miodb

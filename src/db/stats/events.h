@@ -1,9 +1,9 @@
 // Events: tells the program's listeners what happens (miodb/listener.h).
 //
 // A thread that notes an event puts it into a queue and goes on, whatever locks it holds; a thread of the database's
-// own makes the calls. A database without listeners has no Events.
+// own makes the calls. Without listeners nothing is noted, and there is no thread.
 //
-// Threads: notes by any. Errors: an event for which there is no memory is dropped and counted.
+// Threads: notes by any. Errors: an event for which there is no memory is dropped and counted; a note throws nothing.
 
 #ifndef MIODB_SRC_DB_STATS_EVENTS_H_
 #define MIODB_SRC_DB_STATS_EVENTS_H_
@@ -34,7 +34,7 @@ inline MergeInfo MergeInfoOf(bool on_ssd, int output_level, uint64_t micros, uin
 
 class Events {
  public:
-  explicit Events(const std::vector<EventListener*>& listeners) : listeners_(listeners) { CHECK(!listeners.empty()); }
+  explicit Events(const std::vector<EventListener*>& listeners) : listeners_(listeners) {}
   ~Events() { Stop(); }
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
@@ -58,7 +58,10 @@ class Events {
 
   enum class State { kQuiet, kRunning, kStopping };
 
-  void Note(Tell tell);
+  // make() returns a function that tells a listener of the event, and owns all that it tells. The event is made inside
+  // of the guard: most callers hold a lock or lead other writers, and must not throw.
+  template <typename Make>
+  void Note(const Make& make);
   void Loop();
 
   const std::vector<EventListener*> listeners_;

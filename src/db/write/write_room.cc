@@ -95,7 +95,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, Space::Demand demand) {
   DCHECK(!s.ok() || (chunk_ != nullptr && chunk_->room() >= frame_bytes));
   const uint64_t waited = clock.End(StallReason::kChunk);
   OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kStall, waited);
-  if (db_.events != nullptr) db_.events->NoteStall(waited);
+  db_.events.NoteStall(waited);
   if (waited >= kLongStallMicros) {
     db_.LogWarning("a writer waited %llu us for room: %zu sealed memtables, %llu bytes free, %llu reserved",
                    static_cast<unsigned long long>(waited), tree_->immutables.size(),
@@ -241,9 +241,7 @@ Status WritePath::NoRoom(bool* give_up, StallClock* clock) {
     return Status::OK();
   }
   *give_up = true;
-  if (db_.events != nullptr) {
-    db_.events->NoteSpace(SpaceLevel::kFull, db_.pool->free_bytes(), db_.pool->capacity());
-  }
+  db_.events.NoteSpace(SpaceLevel::kFull, db_.pool->free_bytes(), db_.pool->capacity());
   return PoolFull(*db_.pool, *tree_->versions, "");
 }
 
@@ -385,10 +383,7 @@ void WritePath::UpdateThrottle() {
   }
   const SpaceFigures figures = space_->Figures();
   const bool space_is_short = SpaceIsShort(figures);
-  if (db_.events != nullptr) {
-    db_.events->NoteSpace(space_is_short ? SpaceLevel::kNearLimit : SpaceLevel::kEnough, figures.free,
-                          figures.capacity);
-  }
+  db_.events.NoteSpace(space_is_short ? SpaceLevel::kNearLimit : SpaceLevel::kEnough, figures.free, figures.capacity);
   // Space that writers may use up: the space above the reserve, the chunks that are ready, and about the rest of the
   // present chunk.
   WritePace::Moment now;

@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,39 +18,7 @@
 #include "src/db/open/db_parts.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
-
-namespace {
-
-// Allocations are counted while armed, in all threads that do not belong to the test itself.
-std::atomic<bool> armed{false};
-std::atomic<uint64_t> allocations{0};
-std::atomic<uint64_t> refused{0};
-uint64_t fail_at = 0;
-uint64_t fail_count = 0;
-thread_local int exempt = 0;
-
-bool Refuse() {
-  if (!armed.load() || exempt > 0) return false;
-  const uint64_t number = allocations.fetch_add(1) + 1;
-  if (number < fail_at || number - fail_at >= fail_count) return false;
-  refused.fetch_add(1);
-  return true;
-}
-
-void* Allocate(size_t size) {
-  void* const p = Refuse() ? nullptr : std::malloc(size == 0 ? 1 : size);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-void* AllocateAligned(size_t size, std::align_val_t alignment) {
-  const size_t a = static_cast<size_t>(alignment);
-  void* const p = Refuse() ? nullptr : std::aligned_alloc(a, (size + a - 1) / a * a);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-}  // namespace
+#include "tests/db/faults/failing_memory.h"
 
 namespace miodb {
 
@@ -71,34 +37,10 @@ class DBPeer {
 
 }  // namespace miodb
 
-void* operator new(size_t size) { return Allocate(size); }
-void* operator new[](size_t size) { return Allocate(size); }
-void* operator new(size_t size, std::align_val_t alignment) { return AllocateAligned(size, alignment); }
-void* operator new[](size_t size, std::align_val_t alignment) { return AllocateAligned(size, alignment); }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return Refuse() ? nullptr : std::malloc(size); }
-void* operator new[](size_t size, const std::nothrow_t&) noexcept { return Refuse() ? nullptr : std::malloc(size); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
-void operator delete[](void* p, size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, size_t, std::align_val_t) noexcept { std::free(p); }
-
 namespace miodb::test {
 namespace {
 
 constexpr uint64_t kKiB = 1024;
-
-// The test's own work, which always has memory.
-class Exempt {
- public:
-  Exempt() { exempt++; }
-  ~Exempt() { exempt--; }
-  Exempt(const Exempt&) = delete;
-  Exempt& operator=(const Exempt&) = delete;
-};
 
 class OutOfMemoryTest : public DbTestBase {
  protected:
@@ -111,19 +53,6 @@ class OutOfMemoryTest : public DbTestBase {
     options_.num_levels = 3;
   }
   ~OutOfMemoryTest() override { Disarm(); }
-
-  // The allocations from number at on fail, count of them, whichever threads make them.
-  static void Arm(uint64_t at, uint64_t count) {
-    fail_at = at;
-    fail_count = count;
-    allocations.store(0);
-    refused.store(0);
-    armed.store(true);
-  }
-  static bool Disarm() {
-    armed.store(false);
-    return refused.load() > 0;
-  }
 
   // A call of the API: nothing comes out of it but a status, which is OK or tells what was missing.
   template <typename Call>

@@ -1,0 +1,99 @@
+// Work that must not throw, because others wait for it or a destructor does it, stays whole where allocations fail.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "miodb/listener.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/stats/events.h"
+#include "tests/common/db_test_base.h"
+#include "tests/db/faults/failing_memory.h"
+
+namespace miodb::test {
+namespace {
+
+constexpr uint64_t kKiB = 1024;
+
+class MemoryGuardsTest : public DbTestBase {
+ protected:
+  MemoryGuardsTest() {
+    path_ = dir_ / "database";
+    options_.write_buffer_size = 8 * kKiB;
+    options_.log_chunk_size = 4 * kKiB;
+    options_.pool_growth = 64 * kKiB;
+    hooks_.manual_background = true;
+  }
+  ~MemoryGuardsTest() override {
+    alarm(0);
+    Disarm();
+  }
+
+  DBImpl::Hooks hooks_;
+};
+
+// ---- events
+
+class CountingListener final : public EventListener {
+ public:
+  void OnFlush(const FlushInfo&) override { told++; }
+  void OnMerge(const MergeInfo&) override { told++; }
+  void OnStall(const StallInfo&) override { told++; }
+  void OnError(const ErrorInfo&) override { told++; }
+  void OnSpace(const SpaceInfo&) override { told++; }
+  void OnDropped(uint64_t events) override { dropped += events; }
+
+  uint64_t told = 0;
+  uint64_t dropped = 0;
+};
+
+TEST_F(MemoryGuardsTest, AnEventWithoutMemoryIsCountedAndNothingIsThrown) {
+  CountingListener listener;
+  Events events({&listener});
+  const Status error = Status::IOError("the place", "a reason that is longer than what a string holds in itself");
+  Arm(1, UINT64_MAX);
+  events.NoteFlush(FlushInfo());
+  events.NoteMerge(MergeInfo());
+  events.NoteStall(5000);
+  events.NoteError(error, true);
+  events.NoteSpace(SpaceLevel::kFull, 0, 1);
+  EXPECT_TRUE(Disarm());
+  ASSERT_OK(events.Start("db"));
+  events.Stop();
+  EXPECT_EQ(5u, listener.told + listener.dropped);
+  EXPECT_GT(listener.dropped, 0u);
+}
+
+// The leader itself notes the error that stops writes. A leader that threw there would not hand the queue on.
+TEST_F(MemoryGuardsTest, AnErrorThatListenersCannotBeToldOfLeavesTheQueueToTheNextWriter) {
+  CountingListener listener;
+  options_.listeners = {&listener};
+  const std::string large(20 * kKiB, 'x');
+  uint64_t failed = 0;
+  for (uint64_t at = 1;; at++) {
+    SCOPED_TRACE("allocation " + std::to_string(at));
+    std::unique_ptr<DBImpl> db;
+    ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+    alarm(60);  // ends a test that waits for ever
+    Arm(at, UINT64_MAX);
+    const Status s = db->Put(WriteOptions(), "large", large);
+    const bool met = Disarm();
+    if (!s.ok()) {
+      failed++;
+      EXPECT_STATUS(IOError, s);
+    }
+    const Status again = db->Put(WriteOptions(), "small", "value");
+    EXPECT_TRUE(again.ok() || !s.ok()) << again.ToString();
+    alarm(0);
+    db.reset();
+    ASSERT_OK(DestroyDB(path_, options_));
+    ASSERT_FALSE(HasFailure());
+    if (!met) break;
+  }
+  EXPECT_GT(failed, 0u);
+}
+
+}  // namespace
+}  // namespace miodb::test
