@@ -282,6 +282,12 @@ int Persist::SyncRange(const DirtyRange& range) const {
   return msync(reinterpret_cast<void*>(range.begin), size, MS_SYNC) == 0 ? 0 : errno;
 }
 
+// Destructors store too, as that of an extent whose magic number goes, and they must not throw: so no store needs
+// memory. By the constructor, before anybody else knows of this.
+void Persist::ReserveRanges() {
+  for (Stream& stream : streams_) stream.dirty.reserve(kMaxDirtyRanges);
+}
+
 // Ranges are of whole pages, as msync takes them. A range that touches the last one joins it, which is the common case:
 // a log chunk or an index is written from front to back.
 void Persist::MarkDirty(SyncStream stream, const char* addr, size_t n) {
@@ -304,6 +310,7 @@ void Persist::MarkDirty(SyncStream stream, const char* addr, size_t n) {
     return;
   }
   if (dirty.size() == kMaxDirtyRanges) JoinRanges(&dirty);
+  DCHECK_GE(dirty.capacity(), kMaxDirtyRanges);
   dirty.push_back(added);
 }
 

@@ -65,6 +65,7 @@ class Persist {
   explicit Persist(PersistMode mode, std::string path = "pool", [[maybe_unused]] PersistHook* hook = nullptr)
       : mode_(mode), path_(std::move(path)) {
     CHECK_NE(mode_, kPersistAuto);
+    if (mode_ == kPersistFile) ReserveRanges();
 #ifdef MIODB_SIMULATOR
     hook_ = hook;
 #endif
@@ -133,7 +134,7 @@ class Persist {
   // A round of msync takes all ranges of a stream that are dirty when it begins. Rounds end in the order in which they
   // began, so whatever was marked before a fence is durable when the round of that fence ends, also what others took.
   struct Stream {
-    std::vector<DirtyRange> dirty;
+    std::vector<DirtyRange> dirty;  // kMaxDirtyRanges at most, for which there is room from the beginning
     uint64_t rounds_begun = 0;
     uint64_t rounds_ended = 0;
   };
@@ -145,6 +146,7 @@ class Persist {
   Status SyncDirty(SyncStream stream);
   int SyncRange(const DirtyRange& range) const;
   static void JoinRanges(std::vector<DirtyRange>* ranges);
+  void ReserveRanges() NO_THREAD_SAFETY_ANALYSIS;
   bool RoundRuns() const REQUIRES(dirty_mutex_);
   Stream& StreamAt(SyncStream stream) REQUIRES(dirty_mutex_) { return streams_[static_cast<int>(stream)]; }
 

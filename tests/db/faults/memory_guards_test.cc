@@ -1,6 +1,7 @@
 // Work that must not throw, because others wait for it or a destructor does it, stays whole where allocations fail.
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include "miodb/listener.h"
 #include "src/db/open/db_impl.h"
 #include "src/db/stats/events.h"
+#include "src/nvm/persist/persist.h"
 #include "tests/common/db_test_base.h"
 #include "tests/db/faults/failing_memory.h"
 
@@ -93,6 +95,30 @@ TEST_F(MemoryGuardsTest, AnErrorThatListenersCannotBeToldOfLeavesTheQueueToTheNe
     if (!met) break;
   }
   EXPECT_GT(failed, 0u);
+}
+
+// ---- the door in file mode
+
+// The destructor of an extent stores to the pool, and a destructor that throws ends the program.
+TEST_F(MemoryGuardsTest, AStoreInFileModeNeedsNoMemory) {
+  constexpr size_t kPage = 4096, kPages = 1024;
+  char* const pages = static_cast<char*>(
+      mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_NE(MAP_FAILED, static_cast<void*>(pages));
+  {
+    Persist persist(kPersistFile);
+    Status s;
+    Arm(1, UINT64_MAX);
+    for (int round = 0; round < 2 && s.ok(); round++) {
+      for (const Purpose purpose : {Purpose::kLog, Purpose::kMerge, Purpose::kManifest}) {
+        for (size_t i = 0; i < kPages / 2; i++) persist.Copy(purpose, pages + i * 7 % (kPages / 2) * 2 * kPage, "x", 1);
+        if (s.ok()) s = persist.Fence(purpose);
+      }
+    }
+    EXPECT_FALSE(Disarm());
+    EXPECT_OK(s);
+  }
+  munmap(pages, kPages * kPage);
 }
 
 }  // namespace
