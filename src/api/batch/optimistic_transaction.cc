@@ -82,11 +82,12 @@ struct OptimisticTransaction::Rep {
     return &added->second;
   }
 
-  // Finds out whether a key changed behind a sequence. REQUIRES: a snapshot at or before it is held.
+  // Finds out whether a key changed behind a sequence. The options are not the transaction's, because the call writes
+  // nothing that would have to be synced. REQUIRES: a snapshot at or before the sequence is held.
   Status Look(const Key& key, uint64_t since, Tracked* key_tracked) const {
     DCHECK(key_tracked != nullptr && oldest != nullptr);
     WriteBatch nothing;
-    const Status s = db->WriteIfUnchanged(write_options, &nothing, {KeyAsOf(key.first, key.second, since)});
+    const Status s = db->WriteIfUnchanged(WriteOptions(), &nothing, {KeyAsOf(key.first, key.second, since)});
     if (!s.IsBusy()) return s;
     key_tracked->changed = true;
     return Status::OK();

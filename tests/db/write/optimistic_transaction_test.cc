@@ -383,6 +383,26 @@ TEST_F(OptimisticTransactionTest, AnOlderSnapshotThatIsReadAtCountsFromThen) {
   EXPECT_TRUE(txn->Commit().IsBusy());
 }
 
+TEST_F(OptimisticTransactionTest, AReadOfATransactionThatSyncsSyncsNothing) {
+  options_.log_mode = kLogFile;
+  Open();
+  Put("key", "1");
+  const Snapshot* const before = db_->GetSnapshot();
+  Put("key", "2");
+  WriteOptions synced;
+  synced.sync = true;
+  OptimisticTransaction txn(db_.get(), synced, OptimisticTransactionOptions(), BytewiseComparator(), append_.get());
+  ReadOptions options;
+  options.snapshot = before;
+  const uint64_t syncs = Counter("log-file-syncs");
+  std::string value;
+  ASSERT_OK(txn.GetForUpdate(options, "key", &value));  // asks whether the key has changed
+  EXPECT_EQ("1", value);
+  EXPECT_EQ(syncs, Counter("log-file-syncs"));
+  db_->ReleaseSnapshot(before);
+  EXPECT_TRUE(txn.Commit().IsBusy());
+}
+
 TEST_F(OptimisticTransactionTest, SavePointsTakeBackWritesTrackingAndSnapshot) {
   Open();
   const Transaction txn = Begin();
