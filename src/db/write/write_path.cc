@@ -369,19 +369,20 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
   return s;
 }
 
-// A request to seal forms a group like any write, so the memtable is sealed behind all writes that came before it.
+// A request to seal has its turn like any write, so the memtable is sealed behind all writes that came before it.
 void WritePath::WriteGroup(Writer* leader, Writer* last) {
   if (lanes_.open()) CloseLanes();
   uint64_t body_bytes = 0, user_bytes = 0;
-  bool sync = false, deletes_only = true, seal = false;
+  bool sync = false, deletes_only = true;
+  const bool seal = leader->kind == Writer::Kind::kSeal;
   for (Writer* w = leader;; w = w->newer) {
     body_bytes += w->body_bytes;
     user_bytes += w->user_bytes;
     sync = sync || w->sync;
     deletes_only = deletes_only && w->deletes_only;
-    seal = seal || w->kind == Writer::Kind::kSeal;
     if (w == last) break;
   }
+  DCHECK(last == leader || !(leader->StandsAlone() || last->StandsAlone()));
   DCHECK_EQ(leader->kind == Writer::Kind::kAsk, leader->condition != nullptr && body_bytes == 0);
   Status s;
   if (leader->condition != nullptr && !MIODB_MUTATED(kConditionUnasked)) [[unlikely]]

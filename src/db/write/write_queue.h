@@ -47,8 +47,12 @@ struct Writer {
   uint32_t count = 0;
   bool sync = false;
   bool deletes_only = false;
-  const WriteCondition* condition = nullptr;  // null: none. A writer with one is a group by itself
+  const WriteCondition* condition = nullptr;  // null: none
   Status status;
+
+  // A group by itself. Writers before one with a condition could break it, and a flush that was asked for must not fail
+  // together with puts that find no room.
+  bool StandsAlone() const { return condition != nullptr || kind != Kind::kWrite; }
 
   std::atomic<int> state{kWaiting};
   Writer* older = nullptr;
@@ -80,18 +84,18 @@ class WriteQueue {
   }
 
   // The last writer of a group that starts with leader: as many as fit into max_bytes and agree with it about sync and,
-  // because a full pool treats them differently, about being deletes. A writer with a condition is written alone, or
-  // else writers before it in the group could break its condition. Links the group through Writer::newer.
+  // because a full pool treats them differently, about being deletes; none that stands alone. Links the writers that
+  // wait, in the group or behind it, through Writer::newer.
   Writer* FormGroup(Writer* leader, uint64_t max_bytes) {
-    if (leader->condition != nullptr) return leader;
     LinkNewer(newest_.load(std::memory_order_acquire), leader);  // acquire: sees the fields of all that joined
+    if (leader->StandsAlone()) return leader;
     uint64_t bytes = leader->body_bytes;
     Writer* last = leader;
     for (Writer* w = leader->newer; w != nullptr; w = w->newer) {
       DCHECK(w->newer == nullptr || w->newer->older == w);
       bytes += w->body_bytes;
       if (bytes > max_bytes || (w->sync && !leader->sync) || w->deletes_only != leader->deletes_only ||
-          w->condition != nullptr) {
+          w->StandsAlone()) {
         break;
       }
       last = w;

@@ -100,7 +100,7 @@ TEST(WriteQueueTest, EveryWriterIsServedOnceAndOneLeads) {
 // A queue whose leader is this thread, and followers that join one after the other.
 class HeldQueue {
  public:
-  HeldQueue() { EXPECT_TRUE(queue_.Join(&leader_)); }
+  explicit HeldQueue(Writer::Kind kind = Writer::Kind::kWrite) : leader_(kind) { EXPECT_TRUE(queue_.Join(&leader_)); }
   ~HeldQueue() {
     // Serves all: the rest lead themselves, one by one.
     queue_.Leave(&leader_, last_);
@@ -117,6 +117,10 @@ class HeldQueue {
     writer->body_bytes = bytes;
     writer->sync = sync;
     writer->deletes_only = deletes_only;
+    Add(std::move(writer));
+  }
+
+  void Add(std::unique_ptr<Writer> writer) {
     Writer* const w = writer.get();
     followers_.push_back(std::move(writer));
     threads_.emplace_back([this, w] {
@@ -193,6 +197,23 @@ TEST(WriteQueueTest, AWriteWithAConditionIsAGroupByItself) {
     queue.Add(1, false, false);
     EXPECT_EQ(1u, queue.Group(1000));
     queue.leader().condition = &condition;
+    EXPECT_EQ(0u, queue.Group(1000));
+  }
+}
+
+// Neither behind puts nor before them: a put that finds no room must not be the result of a flush.
+TEST(WriteQueueTest, ARequestIsAGroupByItself) {
+  for (const Writer::Kind kind : {Writer::Kind::kSeal, Writer::Kind::kAsk}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    {
+      HeldQueue queue;
+      queue.Add(1, false, false);
+      queue.Add(std::make_unique<Writer>(kind));
+      queue.Add(1, false, false);
+      EXPECT_EQ(1u, queue.Group(1000));
+    }
+    HeldQueue queue(kind);
+    queue.Add(1, false, false);
     EXPECT_EQ(0u, queue.Group(1000));
   }
 }
