@@ -256,11 +256,16 @@ Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, uint64_t leave, s
 }
 
 // A chunk first, the memtable's blocks and the memtable next, then the files, and what can wait last: the order is that
-// in which a writer would miss them. Nobody but the next open misses an index.
+// in which a writer would miss them. Nobody but the next open misses an index. Without memory for blocks or a memtable
+// a writer makes its own, if it finds memory by then.
 bool Space::Prepare() {
   const bool prepared = PrepareChunks();  // first, as a writer may be waiting for it
-  if (db_.blocks->in_use()) db_.blocks->Prepare(2);
-  tree_->PrepareMemTable();
+  db_.WithMemory([this] {
+       if (db_.blocks->in_use()) db_.blocks->Prepare(2);
+       tree_->PrepareMemTable();
+       return Status::OK();
+     })
+      .IgnoreError();
   const bool indexed = IndexChunk();
   // A single piece at a time is given back, so that chunks come in between.
   bool rests;
@@ -268,7 +273,12 @@ bool Space::Prepare() {
     DbLock lock(control_);
     rests = Rests();
   }
-  const bool grown = !rests && db_.pool->GrowAhead(db_.options.pool_growth / 2);
+  bool grown = false;
+  const auto grow = [&] {
+    grown = !rests && db_.pool->GrowAhead(db_.options.pool_growth / 2);
+    return Status::OK();
+  };
+  db_.WithMemory(grow).IgnoreError();
   if (prepared || indexed || grown || db_.hooks.manual_background) return prepared || indexed || grown;
   return GiveBackPiece();
 }
@@ -365,6 +375,13 @@ bool Space::PrepareChunks() {
   DbLock lock(control_);
   CHECK(preparing_);
   preparing_ = false;
+  if (s.ok()) {
+    s = db_.WithMemory([&] {
+      control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+      KeepChunks(&spares_, chunks);
+      return Status::OK();
+    });
+  }
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
   // manifest's.
   if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
@@ -372,7 +389,6 @@ bool Space::PrepareChunks() {
   // Another thread may have taken space meanwhile. Tests that do the work themselves have no time that passes.
   refused_free_ = s.IsNoSpace() ? std::min(free, db_.pool->free_bytes()) : 0;
   look_again_micros_ = db_.hooks.manual_background ? 0 : NowMicros() + kLookAgainMicros;
-  if (s.ok()) KeepChunks(&spares_, chunks);
   control_->Changed();
   control_->SignalDone();
   return s.ok();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <new>
 #include <string>
 
 #include "miodb/listener.h"
@@ -119,6 +120,39 @@ TEST_F(MemoryGuardsTest, AStoreInFileModeNeedsNoMemory) {
     EXPECT_OK(s);
   }
   munmap(pages, kPages * kPage);
+}
+
+// ---- the work that prepares
+
+// A writer that finds no memtable ready makes one, so without memory for it nothing is lost.
+TEST_F(MemoryGuardsTest, AMemtableThatCannotBePreparedStopsNoWrites) {
+  uint64_t survived = 0;
+  for (uint64_t at = 1;; at++) {
+    SCOPED_TRACE("allocation " + std::to_string(at));
+    std::unique_ptr<DBImpl> db;
+    ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+    ASSERT_OK(db->Put(WriteOptions(), "key", "value"));  // the memtable is in use
+    bool threw = false;
+    Arm(at, 1);
+    try {
+      db->RunStep(DBImpl::Step::kPrepare);
+    } catch (const std::bad_alloc&) {
+      threw = true;
+    }
+    const bool met = Disarm();
+    EXPECT_FALSE(threw);
+    const Status s = db->Put(WriteOptions(), "key", "another value");
+    if (s.ok()) {
+      survived += met ? 1 : 0;
+    } else {
+      EXPECT_TRUE(Mentions(s, "memory"));  // of a log chunk, which may be in the manifest or not
+    }
+    db.reset();
+    ASSERT_OK(DestroyDB(path_, options_));
+    ASSERT_FALSE(HasFailure());
+    if (!met) break;
+  }
+  EXPECT_GT(survived, 0u);
 }
 
 }  // namespace
