@@ -41,7 +41,7 @@ Status TraceRecorder::End() {
   if (own_records_) WriteChecksum();
   Write([](TraceEncoder encoder, uint64_t micros) { encoder.End(micros); });
   // The writer is closed also if it has failed, so that its file is let go of; its first error is the one that counts.
-  Fail(writer_->Close());
+  Fail(NoThrow("trace", [this] { return writer_->Close(); }));
   writer_.reset();
   std::string().swap(scratch_);
   return status_;

@@ -1,9 +1,9 @@
 #include "src/trace/tracer.h"
 
-#include <exception>
 #include <utility>
 
 #include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 // A recorded call, step by step: the caller sees by one relaxed load that a trace runs; under the mutex it is asked
 // whether the call passes the filter, the sampling and the size limit (Takes); the recorder makes the record, gives it
@@ -96,13 +96,18 @@ void Tracer::Batch(const Slice& batch) {
   RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Batch(micros, batch); });
 }
 
+// Without a trace there is nothing to fail: it has ended since its caller looked.
+void Tracer::Fail(const Status& s) {
+  CHECK(!s.ok());
+  const MutexLock lock(&mutex_);
+  if (recorder_.runs()) recorder_.Fail(s);
+}
+
 // Keys of reads have no limit of their own. A call that no record can hold would be missing without a word, so it ends
 // the trace with an error.
 bool Tracer::Fits(uint64_t payload_bytes) {
   if (payload_bytes <= kMaxTracePayload) return true;
-  const MutexLock lock(&mutex_);
-  // The first failure stays the one that End returns.
-  recorder_.Fail(Status::InvalidArgument("trace", "the keys of a call do not fit into a record"));
+  Fail(Status::InvalidArgument("trace", "the keys of a call do not fit into a record"));
   return false;
 }
 
@@ -158,11 +163,11 @@ void SeekTrace::Begin(TraceType type, const Slice& key) {
   CHECK(tracer_ != nullptr);
   if (seek_.trace != 0) EndScan();
   nexts_ = prevs_ = 0;
-  try {
+  const Status s = NoThrow("trace", [&] {
     key_.assign(key.data(), key.size());
-  } catch (const std::exception&) {
-    return;  // The seek goes on; it is not recorded.
-  }
+    return Status::OK();
+  });
+  if (!s.ok()) return tracer_->Fail(s);  // the seek goes on
   // A seek that the tracer leaves out, for its filter or sampling, has the number 0 and no scan.
   seek_ = tracer_->Seek(type, family_, key, lower_, upper_);
 }

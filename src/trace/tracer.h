@@ -40,6 +40,10 @@ class Tracer {
   // Writes the end record and closes the writer. InvalidArgument if no trace runs.
   Status End();
 
+  // A call that is to be traced could not be: the trace that runs, if one does, ends with this error, unless it has one
+  // already. REQUIRES: s is an error.
+  void Fail(const Status& s) EXCLUDES(mutex_);
+
   // Relaxed, all three: the calls below look again under the mutex; who misses a start or an end by an instant was
   // before it or after it.
   bool active() const { return mode_.load(std::memory_order_relaxed) != Mode::kOff; }

@@ -16,6 +16,7 @@
 #include "src/format/expiry.h"
 #include "src/util/bytes/family_key.h"
 #include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 namespace miodb {
 
@@ -99,15 +100,19 @@ void TraceStored(DbContext* db, const Slice& batch) {
     any_expires = BaseBatchType(type) == kBatchExpiringPut;
   }
   if (!any_expires) return db->tracer.Batch(batch);
-  WriteBatch as_given;
-  for (BatchReader reader(batch); reader.Next(&type, &key, &value);) {
-    if (BaseBatchType(type) == kBatchExpiringPut) {
-      type = kBatchPut | (type & kBatchFamily);
-      value = ValueBehindExpiry(value);
+  const Status s = NoThrow("trace", [&] {
+    WriteBatch as_given;
+    for (BatchReader reader(batch); reader.Next(&type, &key, &value);) {
+      if (BaseBatchType(type) == kBatchExpiringPut) {
+        type = kBatchPut | (type & kBatchFamily);
+        value = ValueBehindExpiry(value);
+      }
+      WriteBatchInternal::Add(&as_given, type, key, value);
     }
-    WriteBatchInternal::Add(&as_given, type, key, value);
-  }
-  db->tracer.Batch(WriteBatchInternal::Contents(&as_given));
+    db->tracer.Batch(WriteBatchInternal::Contents(&as_given));
+    return Status::OK();
+  });
+  if (!s.ok()) db->tracer.Fail(s);
 }
 
 }  // namespace miodb

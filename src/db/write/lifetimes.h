@@ -47,7 +47,8 @@ class Lifetimes {
 };
 
 // A write for the tracer, in the form that its user gave it: without expiries, and none that deletes a dropped family.
-// A replay gives the values lifetimes by its own options.
+// A replay gives the values lifetimes by its own options. Throws nothing: a failure is the trace's, and not the
+// write's.
 void TraceStored(DbContext* db, ValueType type, const Slice& key, const Slice& value);
 void TraceStored(DbContext* db, const Slice& batch);
 

@@ -8,7 +8,10 @@
 #include <new>
 #include <string>
 
+#include "miodb/iterator.h"
 #include "miodb/listener.h"
+#include "miodb/trace.h"
+#include "miodb/write_batch.h"
 #include "src/db/open/db_impl.h"
 #include "src/db/stats/events.h"
 #include "src/nvm/persist/persist.h"
@@ -153,6 +156,87 @@ TEST_F(MemoryGuardsTest, AMemtableThatCannotBePreparedStopsNoWrites) {
     if (!met) break;
   }
   EXPECT_GT(survived, 0u);
+}
+
+// ---- traces
+
+// Takes records and keeps none.
+class IdleTraceWriter final : public TraceWriter {
+ public:
+  Status Write(const Slice& data) override {
+    bytes_ += data.size();
+    return Status::OK();
+  }
+  Status Close() override { return Status::OK(); }
+  uint64_t GetFileSize() override { return bytes_; }
+
+ private:
+  uint64_t bytes_ = 0;
+};
+
+class TraceMemoryTest : public MemoryGuardsTest {
+ protected:
+  TraceMemoryTest() { options_.lifetime_seconds = 1000 * 1000; }
+
+  // Each allocation of a write of a batch fails in turn. Counts the writes and the traces that failed. options: null:
+  // no trace runs.
+  void Sweep(const TraceOptions* options, uint64_t* failed_writes, uint64_t* failed_traces) {
+    *failed_writes = *failed_traces = 0;
+    WriteBatch batch;
+    batch.Put("key", std::string(100, 'v'));
+    for (uint64_t at = 1;; at++) {
+      SCOPED_TRACE("allocation " + std::to_string(at));
+      std::unique_ptr<DBImpl> db;
+      ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+      ASSERT_OK(db->Write(WriteOptions(), &batch));  // what comes once
+      if (options != nullptr) {
+        ASSERT_OK(db->StartTrace(*options, std::make_unique<IdleTraceWriter>()));
+      }
+      Arm(at, 1);
+      const Status s = db->Write(WriteOptions(), &batch);
+      const bool met = Disarm();
+      const Status traced = options == nullptr ? Status::OK() : db->EndTrace();
+      if (!s.ok()) ++*failed_writes;
+      if (!traced.ok()) {
+        ++*failed_traces;
+        EXPECT_STATUS(IOError, traced);
+        EXPECT_OK(s);
+        EXPECT_OK(db->Write(WriteOptions(), &batch));
+      }
+      db.reset();
+      ASSERT_OK(DestroyDB(path_, options_));
+      if (!met) return;
+    }
+  }
+};
+
+// A batch of values with a lifetime is copied for its record, by the leader when the order is kept: its writes are in
+// the log by then.
+TEST_F(TraceMemoryTest, AWriteThatCannotBeTracedFailsTheTraceAlone) {
+  uint64_t own = 0, failed_writes = 0, failed_traces = 0;
+  ASSERT_NO_FATAL_FAILURE(Sweep(nullptr, &own, &failed_traces));
+  for (const bool in_order : {false, true}) {
+    SCOPED_TRACE(in_order);
+    TraceOptions options;
+    options.preserve_write_order = in_order;
+    ASSERT_NO_FATAL_FAILURE(Sweep(&options, &failed_writes, &failed_traces));
+    EXPECT_EQ(own, failed_writes);
+    EXPECT_GT(failed_traces, 0u);
+  }
+}
+
+TEST_F(MemoryGuardsTest, ASeekThatCannotBeTracedFailsTheTraceAlone) {
+  std::unique_ptr<DBImpl> db;
+  ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+  const std::string key(100, 'k');
+  ASSERT_OK(db->Put(WriteOptions(), key, "value"));
+  ASSERT_OK(db->StartTrace(TraceOptions(), std::make_unique<IdleTraceWriter>()));
+  const std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
+  Arm(1, 1);  // the tracer's copy of the key comes first
+  it->Seek(key);
+  EXPECT_TRUE(Disarm());
+  EXPECT_OK(it->status());
+  EXPECT_STATUS(IOError, db->EndTrace());
 }
 
 }  // namespace
