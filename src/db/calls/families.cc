@@ -77,8 +77,8 @@ Status Families::CheckName(const std::string& name) const {
 }
 
 // The gate is closed from the look at the default family's keys until the first family is there: a writer of such a key
-// waits meanwhile, and is then refused. Memory is allocated before the edit, and the new handle is taken back if the
-// edit fails.
+// waits meanwhile, and is then refused. Memory is allocated before the edit, and the new handle is taken back if there
+// is none, or if the edit fails.
 Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
   *family = nullptr;
   const FamilyGate::Still still(db_.families);
@@ -95,13 +95,15 @@ Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
   VersionEdit edit;
   edit.next_family = id + uint64_t{1};
   edit.families.push_back({id, name});
-  Add(id, name);
   closed.Open(id);
-  if (!MIODB_MUTATED(kFamilyUnnamed)) s = Apply(std::move(edit));
+  s = db_.WithMemory([&] {
+    mutex_.AssertHeld();  // for the analysis, which does not see that the call is made at once
+    Add(id, name);
+    return MIODB_MUTATED(kFamilyUnnamed) ? Status::OK() : Apply(std::move(edit));
+  });
   if (!s.ok()) {
     closed.Shut(id);
-    by_name_.erase(name);
-    handles_.pop_back();
+    if (by_name_.erase(name) > 0) handles_.pop_back();
     return s;
   }
   next_family_++;
@@ -159,10 +161,14 @@ Status Families::Drop(ColumnFamilyHandle* family) {
   uint32_t id;
   Status s = IdOf(family, &id);
   if (s.ok() && id == kDefaultFamily) s = Status::InvalidArgument("column family default", "cannot be dropped");
-  if (s.ok()) s = TakeName(family, id, still);
   if (!s.ok()) return s;
+  unerased_.insert(id);  // before the edit, behind which there may be no memory for it
+  s = db_.WithMemory([&] { return TakeName(family, id, still); });
+  if (!s.ok()) {
+    unerased_.erase(id);
+    return s;
+  }
   db_.Log("dropped column family %" PRIu32, id);
-  unerased_.insert(id);
   return EraseLeft(still);
 }
 

@@ -15,10 +15,13 @@ FamilyHandles::FamilyHandles(const DbContext& db, ReadPath* read, const std::map
   }
 }
 
+// Both lists have room for the handle before either of them has it.
 void FamilyHandles::Add(uint32_t id, const std::string& name) {
   CHECK(id != kDefaultFamily && id <= kMostFamilyId);
-  handles_.push_back(std::make_unique<FamilyHandle>(this, id, name));
-  CHECK(by_name_.emplace(name, handles_.back().get()).second);  // CheckName, or the manifest's state, said so
+  auto handle = std::make_unique<FamilyHandle>(this, id, name);
+  if (handles_.size() == handles_.capacity()) handles_.reserve(2 * handles_.size() + 1);
+  CHECK(by_name_.emplace(name, handle.get()).second);  // CheckName, or the manifest's state, said so
+  handles_.push_back(std::move(handle));
 }
 
 // A handle stays where it is until the database is closed, so a program may keep the pointer that it gets here.

@@ -65,6 +65,7 @@ class FamilyHandles {
   std::string Describe();
 
  protected:
+  // Without memory nothing is changed.
   void Add(uint32_t id, const std::string& name) REQUIRES(mutex_);
 
   Mutex mutex_;

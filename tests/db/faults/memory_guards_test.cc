@@ -7,7 +7,9 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
+#include "miodb/column_family.h"
 #include "miodb/iterator.h"
 #include "miodb/listener.h"
 #include "miodb/trace.h"
@@ -237,6 +239,47 @@ TEST_F(MemoryGuardsTest, ASeekThatCannotBeTracedFailsTheTraceAlone) {
   EXPECT_TRUE(Disarm());
   EXPECT_OK(it->status());
   EXPECT_STATUS(IOError, db->EndTrace());
+}
+
+// ---- column families
+
+TEST_F(MemoryGuardsTest, AColumnFamilyIsMadeAsAWholeOrNotAtAll) {
+  const std::string name = "a family whose name is longer than what a string holds in itself";
+  uint64_t repeated = 0;
+  for (uint64_t at = 1;; at++) {
+    SCOPED_TRACE("allocation " + std::to_string(at));
+    std::unique_ptr<DBImpl> db;
+    ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+    ColumnFamilyHandle* family = nullptr;
+    Arm(at, 1);
+    const Status s = db->CreateColumnFamily(name, &family);
+    const bool met = Disarm();
+    bool made = s.ok();
+    if (!s.ok()) {
+      EXPECT_TRUE(Mentions(s, "memory"));
+      std::vector<std::string> names;
+      EXPECT_OK(db->ListColumnFamilies(&names));
+      EXPECT_EQ((std::vector<std::string>{"default"}), names);
+      EXPECT_STATUS(NotFound, db->GetColumnFamily(name, &family));
+      const Status again = db->CreateColumnFamily(name, &family);
+      made = again.ok();
+      repeated += made ? 1 : 0;
+      if (!made) {
+        EXPECT_TRUE(Mentions(again, "memory"));  // whether the edit is durable is not known
+      }
+    }
+    if (made) {
+      EXPECT_OK(db->Put(WriteOptions(), family, "key", "value"));
+    }
+    db.reset();
+    ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+    EXPECT_TRUE(!made || db->GetColumnFamily(name, &family).ok());
+    db.reset();
+    ASSERT_OK(DestroyDB(path_, options_));
+    ASSERT_FALSE(HasFailure());
+    if (!met) break;
+  }
+  EXPECT_GT(repeated, 0u);
 }
 
 }  // namespace
