@@ -183,5 +183,82 @@ TEST_F(MiodbFollowTest, NoCopyIsMadeThatCannotFollow) {
   EXPECT_NE(0, access(Inside("copy").c_str(), F_OK));
 }
 
+// The families of both have the same id, and the source's updates name families by ids.
+TEST_F(MiodbFollowTest, ACopyWithAnotherFamilyOfTheSameIdIsRefused) {
+  std::unique_ptr<DB> db, copy;
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+  ASSERT_OK(db->CreateCheckpoint(Inside("copy")));
+  ASSERT_NO_FATAL_FAILURE(Open("copy", &copy));
+  ASSERT_OK(copy->CreateColumnFamily("mine", &family));
+  const std::string before = Content(copy.get());
+  copy.reset();
+  ASSERT_EQ(0, Run(FollowOnce())) << "the source has no family yet\n" << err_;
+  ASSERT_OK(db->CreateColumnFamily("orders", &family));
+  ASSERT_OK(db->Put(WriteOptions(), family, "b", "2"));
+  EXPECT_EQ(2, Run(FollowOnce()));
+  EXPECT_NE(std::string::npos, err_.find("'mine' has the id of 'orders'")) << err_;
+  EXPECT_NE(std::string::npos, err_.find("make it anew")) << err_;
+  EXPECT_EQ(before, ContentOfCopy());
+}
+
+TEST_F(MiodbFollowTest, ACopyThatHasDroppedAFamilyIsRefused) {
+  std::unique_ptr<DB> db, copy;
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->CreateColumnFamily("orders", &family));
+  ASSERT_OK(db->Put(WriteOptions(), family, "b", "2"));
+  ASSERT_OK(db->CreateCheckpoint(Inside("copy")));
+  ASSERT_OK(db->Put(WriteOptions(), family, "c", "3"));
+  ASSERT_EQ(0, Run(FollowOnce())) << err_;
+  EXPECT_EQ(Content(db.get()), ContentOfCopy());
+  ASSERT_NO_FATAL_FAILURE(Open("copy", &copy));
+  ASSERT_OK(copy->GetColumnFamily("orders", &family));
+  ASSERT_OK(copy->DropColumnFamily(family));
+  copy.reset();
+  EXPECT_EQ(2, Run(FollowOnce()));
+  EXPECT_NE(std::string::npos, err_.find("make it anew")) << err_;
+}
+
+TEST_F(MiodbFollowTest, AFamilyWithoutWritesIsMadeToo) {
+  std::unique_ptr<DB> db;
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+  ASSERT_OK(db->CreateColumnFamily("empty", &family));
+  ASSERT_EQ(0, Run(FollowOnce() + " --create")) << err_;
+  EXPECT_EQ("up to 1\ndefault 0 a=1\nempty 1", ContentOfCopy());
+  // The new family has the name of the old one, whose drop comes before.
+  ASSERT_OK(db->DropColumnFamily(family));
+  ASSERT_OK(db->CreateColumnFamily("empty", &family));
+  ASSERT_OK(db->CreateColumnFamily("gone", &family));
+  ASSERT_OK(db->DropColumnFamily(family));
+  ASSERT_OK(db->CreateColumnFamily("last", &family));
+  ASSERT_EQ(0, Run(FollowOnce())) << err_;
+  EXPECT_EQ(Content(db.get()), ContentOfCopy());
+  EXPECT_EQ(4u, family->GetID());
+}
+
+// The options of the copy give lifetimes to what is put by others.
+TEST_F(MiodbFollowTest, ValuesOfTheCopyLiveAsLongAsThoseOfTheSource) {
+  std::unique_ptr<DB> db, copy;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  WriteOptions day;
+  day.lifetime_seconds = 86400;
+  ASSERT_OK(db->Put(WriteOptions(), "ever", "1"));
+  ASSERT_OK(db->Put(day, "day", "1"));
+  ASSERT_EQ(0, Run(FollowOnce() + " --create --option=lifetime_seconds=3600")) << err_;
+  ASSERT_NO_FATAL_FAILURE(Open("copy", &copy));
+  for (const char* const key : {"ever", "day"}) {
+    std::string value;
+    uint64_t expected = 0, copied = 0;
+    ASSERT_OK(db->GetWithExpiry(ReadOptions(), nullptr, key, &value, &expected));
+    ASSERT_OK(copy->GetWithExpiry(ReadOptions(), nullptr, key, &value, &copied));
+    EXPECT_EQ(expected, copied) << key;
+    EXPECT_EQ(key == std::string("ever"), copied == UINT64_MAX) << key;
+  }
+}
+
 }  // namespace
 }  // namespace miodb::test

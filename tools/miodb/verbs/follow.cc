@@ -8,10 +8,12 @@
 
 #include "benchmarks/common/clock/sleep.h"
 #include "benchmarks/common/interrupt.h"
+#include "miodb/lifetime.h"
 #include "miodb/updates.h"
 #include "miodb/write_batch.h"
 #include "tools/miodb/stores/store.h"
 #include "tools/miodb/terminal/files.h"
+#include "tools/miodb/terminal/text.h"
 #include "tools/miodb/verbs/long_work.h"
 #include "tools/miodb/verbs/verbs.h"
 
@@ -56,6 +58,9 @@ class NewestFamily final : public WriteBatch::Handler {
 };
 
 // Writes to the copy what was written to the source, and makes and drops the same families.
+//
+// A family of the source is made in the copy with its first write, or, if it has none, when the copy has everything
+// that was written before the family was seen. By then the copy has dropped an older family of the same name.
 class Follower {
  public:
   // updates: all of the source's, for a copy that has none; null: from where the copy is.
@@ -66,14 +71,18 @@ class Follower {
   Status Begin() {
     std::string identity;
     source_->GetProperty("miodb.identity", &identity);  // an empty one is refused
-    return copy_->FollowSource(identity);
+    std::map<uint32_t, ColumnFamilyHandle*> sources;
+    const Status s = copy_->FollowSource(identity);
+    return s.ok() ? FamiliesOfSource(&sources) : s;
   }
 
   // Everything that the source has at the begin of the call, however fast others write to it. did: called after each
   // batch, with the bytes of it; false: that is enough.
   template <typename Did>
   Status CatchUp(const Did& did) {
-    Status s = source_->Refresh();
+    uint32_t newest_family = 0;
+    Status s = LookForNewFamilies(&newest_family);  // before the look at the log, which then has what came before them
+    if (s.ok()) s = source_->Refresh();
     if (s.ok() && updates_ == nullptr) {
       s = source_->GetUpdatesSince(copy_->GetLatestSequenceNumber() + 1, &updates_);
     } else if (s.ok() && !updates_->Valid()) {
@@ -85,7 +94,8 @@ class Follower {
       s = Apply();
       if (s.ok() && !did(bytes)) return s;
     }
-    return s.ok() ? updates_->status() : s;
+    if (s.ok()) s = updates_->status();
+    return s.ok() ? MakeFamilies(newest_family) : s;
   }
 
   // How much of what was written to the source the copy has.
@@ -106,8 +116,11 @@ class Follower {
       s = FamiliesOf(copy_, &families);
       if (s.ok() && families.count(dropped) == 0) s = Differs("it lacks a column family");
       if (s.ok()) s = copy_->DropColumnFamily(families[dropped]);
+      names_.clear();  // the source may have made another family of the same name
     } else if (s.ok()) {
-      s = copy_->Write(WriteOptions(), updates_->batch());
+      WriteOptions options;
+      options.lifetime_seconds = kNoLifetime;  // an update that expires says so itself
+      s = copy_->Write(options, updates_->batch());
     }
     if (s.ok() && copy_->GetLatestSequenceNumber() != updates_->last_sequence()) {
       s = Differs("its numbers are other ones");
@@ -115,14 +128,24 @@ class Follower {
     return s;
   }
 
+  // The newest family of the source, if the source has other families than at the last look; else 0.
+  Status LookForNewFamilies(uint32_t* newest) {
+    std::vector<std::string> names;
+    Status s = source_->ListColumnFamilies(&names);
+    if (!s.ok() || names == names_) return s;
+    names_ = std::move(names);
+    std::map<uint32_t, ColumnFamilyHandle*> sources;
+    s = FamiliesOfSource(&sources);
+    if (s.ok() && !sources.empty()) *newest = sources.rbegin()->first;
+    return s;
+  }
+
   // Makes the families that the copy lacks, up to this id. A family that the source has dropped gets no name, and later
   // updates drop it again.
   Status MakeFamilies(uint32_t last) {
     if (last < next_family_) return Status::OK();
-    std::string next;
-    if (next_family_ == 0 && copy_->GetProperty("miodb.next-family-id", &next)) next_family_ = std::stoul(next);
     std::map<uint32_t, ColumnFamilyHandle*> sources;
-    Status s = FamiliesOf(source_, &sources);
+    Status s = FamiliesOfSource(&sources);
     for (; s.ok() && next_family_ <= last; next_family_++) {
       const auto named = sources.find(static_cast<uint32_t>(next_family_));
       const std::string name =
@@ -130,6 +153,27 @@ class Follower {
       ColumnFamilyHandle* family = nullptr;
       s = copy_->CreateColumnFamily(name, &family);
       if (s.ok() && family->GetID() != next_family_) s = Differs("its column families have other ids");
+    }
+    return s;
+  }
+
+  // The families of the source. If the copy has another family under the id of one of them, or has dropped one, it is
+  // refused: updates name families by ids. The copy may have families that the source has dropped since.
+  Status FamiliesOfSource(std::map<uint32_t, ColumnFamilyHandle*>* sources) {
+    std::string next;
+    if (copy_->GetProperty("miodb.next-family-id", &next)) next_family_ = std::stoul(next);
+    std::map<uint32_t, ColumnFamilyHandle*> copies;
+    Status s = FamiliesOf(source_, sources);
+    if (s.ok()) s = FamiliesOf(copy_, &copies);
+    for (const auto& [id, family] : *sources) {
+      if (!s.ok() || id >= next_family_) break;
+      const auto copied = copies.find(id);
+      if (copied == copies.end()) {
+        s = Differs("it lacks the column family '" + ToText(family->GetName()) + "'");
+      } else if (copied->second->GetName() != family->GetName()) {
+        s = Differs("its column family '" + ToText(copied->second->GetName()) + "' has the id of '" +
+                    ToText(family->GetName()) + "'");
+      }
     }
     return s;
   }
@@ -142,7 +186,9 @@ class Follower {
   DB* const source_;
   DB* const copy_;
   std::unique_ptr<UpdateIterator> updates_;
-  uint64_t next_family_ = 0;  // id of the next one that the copy makes; 0: not asked for yet
+  uint64_t next_family_ = 1;  // id of the next one that the copy makes
+  // Names of the source's families at the last look. A drop that came to the copy empties the list.
+  std::vector<std::string> names_;
 };
 
 class Follow final : public Command {
