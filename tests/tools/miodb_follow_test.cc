@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -169,6 +170,30 @@ TEST_F(MiodbFollowTest, ARepairedSourceIsRefused) {
   ASSERT_OK(db->Put(WriteOptions(), "b", "2"));
   EXPECT_EQ(2, Run(FollowOnce()));
   EXPECT_NE(std::string::npos, err_.find("make it anew")) << err_;
+}
+
+// The verbs flush what the program that keeps log has written, and write besides.
+TEST_F(MiodbFollowTest, OtherVerbsLeaveTheKeptLogToFollowers) {
+  std::unique_ptr<DB> db;
+  ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+  ASSERT_OK(db->CreateCheckpoint(Inside("copy")));
+  ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+  ASSERT_OK(db->Flush());
+  ASSERT_OK(db->Put(WriteOptions(), "b", "2"));
+  db.reset();
+  std::ofstream(Inside("lines")) << "{\"key\": \"d\", \"value\": \"4\"}\n";
+  for (const std::string& words : {"put " + Inside("db") + " c 3", "flush " + Inside("db"), "compact " + Inside("db"),
+                                   "import --into " + Inside("db") + " " + Inside("lines")}) {
+    ASSERT_EQ(0, Run(miodb_ + words)) << words << "\n" << err_;
+  }
+  ASSERT_EQ(0, Run(FollowOnce())) << err_;
+  EXPECT_EQ("up to 4\ndefault 0 a=1 b=2 c=3 d=4", ContentOfCopy());
+  // The command line decides.
+  const std::string keeps_none = " --option=keep_log_bytes=0 " + Inside("db");
+  ASSERT_EQ(0, Run(miodb_ + "put" + keeps_none + " e 5")) << err_;
+  ASSERT_EQ(0, Run(miodb_ + "flush" + keeps_none)) << err_;
+  EXPECT_EQ(2, Run(FollowOnce()));
+  EXPECT_NE(std::string::npos, err_.find("keep_log_bytes")) << err_;
 }
 
 // It is known before that the log of the source does not reach back to the beginning.

@@ -28,6 +28,9 @@ bool AfterPrefix(const std::string& prefix, std::string* key) {
   return true;
 }
 
+// STORE is there from before anything else of a database is made.
+bool IsThere(const std::string& directory) { return Env::Default()->FileExists(directory + "/STORE"); }
+
 }  // namespace
 
 void OpenOptions::AddCreate(OptionTable* options, const std::string& help) {
@@ -46,6 +49,8 @@ std::string OpenOptions::Make(const std::string& directory, Options* options) co
   config.create_if_missing = create_;
   config.merge_operator = merge_operator_;
   config.compression_type = "snappy";
+  // A verb is a short visit, and what followers of the database have still to read stays.
+  if (IsThere(directory)) config.options.keep_log_bytes = UINT64_MAX;
   FindPlaces(directory, &config.options).IgnoreError();  // what is wrong with STORE is told by the open, or repaired
   bench::FlagSet flags;
   bench::RegisterEngineFlags(&flags, &config);
@@ -73,10 +78,7 @@ std::unique_ptr<DB> OpenOptions::OpenReader(const Call& call, const std::string&
   return OpenBy(DB::OpenReader, call, directory);
 }
 
-// STORE is there from before anything else of a database is made.
-bool OpenOptions::WouldCreate(const std::string& directory) const {
-  return create_ && !Env::Default()->FileExists(directory + "/STORE");
-}
+bool OpenOptions::WouldCreate(const std::string& directory) const { return create_ && !IsThere(directory); }
 
 std::unique_ptr<DB> OpenOptions::OpenBy(OpenCall open, const Call& call, const std::string& directory) const {
   Options options;

@@ -22,9 +22,12 @@ class OpenOptions {
   void AddOptions(OptionTable* options);
   // The option --create, of verbs that may make a database.
   void AddCreate(OptionTable* options, const std::string& help);
+  // A setting of the verb's own, as --option has it, which --option may overrule.
+  void AddSetting(const std::string& setting) { settings_.insert(settings_.begin(), setting); }
 
-  // Where the database in this directory has its parts, and what the command line says of it besides. Returns what is
-  // wrong with that, or nothing.
+  // Where the database in this directory has its parts, and what the command line says of it besides. A database that
+  // is there keeps all of its log for followers (Options::keep_log_bytes), unless the command line says otherwise.
+  // Returns what is wrong with that, or nothing.
   std::string Make(const std::string& directory, Options* options) const;
 
   // Opens the database, or a reader of the database. null: the open failed and the message was printed.

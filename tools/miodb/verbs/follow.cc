@@ -199,6 +199,7 @@ class Follow final : public Command {
     options->Switch("progress", &progress_, "show progress also where standard error is no terminal");
     copy_.AddCreate(options, "make the database if there is none");
     copy_.AddOptions(options);
+    copy_.AddSetting("keep_log_bytes=0");  // the copy is written to all the time, and few copies have followers
   }
 
   int Run(const Call& call) override {

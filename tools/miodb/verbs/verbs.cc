@@ -87,7 +87,8 @@ constexpr Verb kVerbs[] = {
      "and is not changed. Goes on until Ctrl-C, or with --once until COPY has what SOURCE has. The next run goes on by "
      "itself; COPY must not be written to by anybody else, and is refused if it was, or if it is a copy of something "
      "else. Column families are made and dropped as in SOURCE.\n"
-     "How far back SOURCE has its log says its option keep_log_bytes. --option is about COPY.",
+     "How far back SOURCE has its log says the option keep_log_bytes of the program that writes to it; other verbs "
+     "leave that log as it is. --option is about COPY, which keeps no log unless --option says so.",
      NewFollow, Verb::Kind::kOther},
     {"check", "DATABASE", 1, 1, "verify a closed database",
      "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the "
