@@ -133,6 +133,27 @@ TEST_F(MiodbImportTest, AMissingLibraryIsNamedWithWhatToInstall) {
   ExpectNothingMade();
 }
 
+// Each is known before the library is loaded.
+TEST_F(MiodbImportTest, ALogThatIsNotThereAndALockThatCannotBeReadAreErrors) {
+  const std::string command = miodb_ + "import --library=/nonexistent.so " + target() + " " + Inside("source");
+  std::filesystem::create_directory(Inside("source"));
+  std::ofstream(Inside("source") + "/CURRENT") << "MANIFEST-000001\n";
+  std::ofstream(Inside("source") + "/OPTIONS-000007") << "[DBOptions]\n  wal_dir=/nonexistent\\:logs\n";
+  EXPECT_EQ(2, Run(command));
+  EXPECT_NE(std::string::npos, err_.find("/nonexistent:logs: is no directory")) << err_;
+  EXPECT_NE(std::string::npos, err_.find("--wal")) << err_;
+  std::ofstream(Inside("source") + "/000009.log") << "";
+  EXPECT_EQ(2, Run(command));
+  EXPECT_NE(std::string::npos, err_.find("the library")) << "the database was moved with its log: " << err_;
+  std::filesystem::create_directory(Inside("source") + "/OPTIONS-000010");
+  EXPECT_EQ(2, Run(command));
+  EXPECT_NE(std::string::npos, err_.find("OPTIONS-000010: Is a directory")) << err_;
+  std::filesystem::create_symlink("LOCK", Inside("source") + "/LOCK");
+  EXPECT_EQ(2, Run(command));
+  EXPECT_NE(std::string::npos, err_.find("whether another process has the database open is not known")) << err_;
+  ExpectNothingMade();
+}
+
 #if defined(MIODB_WITH_LEVELDB) && defined(MIODB_WITH_ROCKSDB)
 
 template <typename Db, typename Options, typename Batch>
@@ -308,6 +329,29 @@ TEST_F(MiodbImportTest, ColumnFamiliesKeepTheirNamesAndOneOfThemMayBeImportedAlo
   EXPECT_EQ(2, Run(miodb_ + "import --column_family=other " + Inside("back") + " " + Inside("leveldb")));
   EXPECT_EQ(0, Run(miodb_ + "import " + Inside("back") + " " + Inside("leveldb"))) << err_;
   EXPECT_EQ("a\tof the other\n", RunProgram(miodb_ + "scan " + Inside("back")).text);
+}
+
+// All records are in the log.
+TEST_F(MiodbImportTest, ALogInAnotherFolderIsReadWhereverItIs) {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.avoid_flush_during_shutdown = true;
+  options.wal_dir = Inside("logs");
+  rocksdb::DB* opened = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open(options, Inside("source"), &opened).ok());
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  ASSERT_TRUE(db->Put({}, "a", "in the log").ok());
+  ASSERT_TRUE(db->Close().ok());
+  const std::string command = miodb_ + "import " + target() + " " + Inside("source");
+  EXPECT_EQ(0, Run(command)) << err_;
+  EXPECT_EQ("a\tin the log\n", RunProgram(miodb_ + "scan " + target()).text);
+  std::filesystem::remove_all(target());
+  std::filesystem::rename(Inside("logs"), Inside("moved"));
+  EXPECT_EQ(2, Run(command));
+  EXPECT_NE(std::string::npos, err_.find(Inside("logs") + ": is no directory")) << err_;
+  ExpectNothingMade();
+  EXPECT_EQ(0, Run(command + " --wal=" + Inside("moved"))) << err_;
+  EXPECT_EQ("a\tin the log\n", RunProgram(miodb_ + "scan " + target()).text);
 }
 
 #endif

@@ -31,16 +31,20 @@ std::string AbsolutePath(const std::string& path) {
   return result;
 }
 
-// Whether another process has the database open: both stores hold such a lock on the file LOCK.
-bool IsLocked(const std::string& directory) {
-  const int descriptor = open((directory + "/LOCK").c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return false;
+// IOError: another process has the database open, or may have. Both stores hold such a lock on the file LOCK.
+Status CheckUnlocked(const std::string& directory) {
+  const std::string path = directory + "/LOCK";
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0 && errno == ENOENT) return Status::OK();  // a copy
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  const bool locked = fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  close(descriptor);
-  return locked;
+  const bool is_known = descriptor >= 0 && fcntl(descriptor, F_GETLK, &lock) == 0;
+  const std::string reason = is_known ? "" : strerror(errno);
+  if (descriptor >= 0) close(descriptor);
+  if (!is_known) return Status::IOError(path, reason + "; whether another process has the database open is not known");
+  if (lock.l_type == F_UNLCK) return Status::OK();
+  return Status::IOError(directory, "another process has it open; end that one first");
 }
 
 // Whether LevelDB takes a file's number for free, because a crash left it, and writes over it. Logs are looked at
@@ -83,6 +87,9 @@ class LinkedCopy {
   // The lock and the info logs are the library's to make anew.
   Status LinkAll(const std::string& directory, bool logs_only, uint64_t next_file) {
     const std::string source = AbsolutePath(directory);
+    if (!IsDirectory(source) || access(source.c_str(), R_OK | X_OK) != 0) {
+      return Status::IOError(directory, IsDirectory(source) ? strerror(errno) : "is no directory");
+    }
     for (const std::string& name : NamesIn(source)) {
       if (name == "LOCK" || name.starts_with("LOG") || IsDirectory(source + "/" + name)) continue;
       if ((logs_only && !name.ends_with(".log")) || IsLeftOver(name, next_file)) continue;
@@ -122,11 +129,13 @@ class ForeignSource final : public Source {
     if (!IsDirectory(path) || !Exists(path + "/CURRENT")) {
       return Status::NotFound(path, "holds no database: it has no file CURRENT");
     }
-    if (IsLocked(path)) return Status::IOError(path, "another process has it open; end that one first");
-    Status s = LoadLibrary(request_.format, request_.library, &library_);
+    Status s = CheckUnlocked(path);
+    std::string wal = request_.wal;
+    if (s.ok() && !is_leveldb() && wal.empty()) s = WalDirectoryOf(path, &wal);
+    if (s.ok()) s = LoadLibrary(request_.format, request_.library, &library_);
     // RocksDB is opened for reading alone and makes no files but logs of its own.
     const uint64_t next_file = is_leveldb() ? NextFileOfLevelDb(path) : UINT64_MAX;
-    if (s.ok()) s = copy_.Make(path, is_leveldb() ? "" : WalDirectoryOf(path), next_file);
+    if (s.ok()) s = copy_.Make(path, is_leveldb() ? "" : wal, next_file);
     if (!s.ok()) return s;
     options_ = library_.options_create_();
     library_.options_set_paranoid_checks_(options_, 1);

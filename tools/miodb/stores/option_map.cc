@@ -95,10 +95,10 @@ std::string OptionsFile(const std::string& directory) {
 }
 
 // Names and values. Sections are not told apart: of several column families the first counts.
-std::map<std::string, std::string> ReadOptionsFile(const std::string& directory) {
-  std::map<std::string, std::string> values;
+Status ReadOptionsFile(const std::string& directory, std::map<std::string, std::string>* options) {
+  std::map<std::string, std::string>& values = *options;
   const std::string path = OptionsFile(directory);
-  if (path.empty()) return values;
+  if (path.empty()) return Status::OK();
   Input in(path);
   std::string_view line;
   while (in.ReadLine(&line)) {
@@ -109,13 +109,25 @@ std::map<std::string, std::string> ReadOptionsFile(const std::string& directory)
   }
   values.erase("rocksdb_version");
   values.erase("options_file_version");
-  return values;
+  return in.status();
+}
+
+// A text of the file OPTIONS, in which some characters stand behind a backslash.
+std::string Unescaped(const std::string& text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); i++) {
+    const bool is_escape = text[i] == '\\' && i + 1 < text.size();
+    const char c = text[is_escape ? ++i : i];
+    plain += is_escape && c == 'n' ? '\n' : is_escape && c == 'r' ? '\r' : c;
+  }
+  return plain;
 }
 
 }  // namespace
 
 std::string DescribeOptions(const std::string& directory) {
-  std::map<std::string, std::string> values = ReadOptionsFile(directory);
+  std::map<std::string, std::string> values;
+  ReadOptionsFile(directory, &values).IgnoreError();  // told by WalDirectoryOf; here nothing hangs on it
   if (values.empty()) return "";
   std::string with, without;
   for (const MappedOption& option : OptionMap()) {
@@ -130,10 +142,24 @@ std::string DescribeOptions(const std::string& directory) {
          std::to_string(values.size()) + " more that mean nothing here\n";
 }
 
-std::string WalDirectoryOf(const std::string& directory) {
-  const std::map<std::string, std::string> values = ReadOptionsFile(directory);
+// Older versions of RocksDB name the directory itself, also after the directory was moved: a log that lies in it is all
+// of the log.
+Status WalDirectoryOf(const std::string& directory, std::string* wal_directory) {
+  std::map<std::string, std::string> values;
+  Status s = ReadOptionsFile(directory, &values);
   const auto found = values.find("wal_dir");
-  return found == values.end() || !IsDirectory(found->second) ? "" : found->second;
+  wal_directory->clear();
+  if (!s.ok() || found == values.end() || found->second.empty()) return s;
+  *wal_directory = Unescaped(found->second);
+  if (IsDirectory(*wal_directory)) return s;
+  const std::vector<std::string> names = NamesIn(directory);
+  const auto is_log = [](const std::string& name) { return name.ends_with(".log"); };
+  if (std::none_of(names.begin(), names.end(), is_log)) {
+    s = Status::NotFound(*wal_directory, "is no directory, and should have the log of " + directory +
+                                             " (wal_dir); --wal names the one that has");
+  }
+  wal_directory->clear();
+  return s;
 }
 
 std::string OptionMapText() {

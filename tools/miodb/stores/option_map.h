@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "miodb/status.h"
+
 namespace miodb::tool {
 
 // The options of this table in the file OPTIONS of the RocksDB database in this directory, a line each; empty if there
@@ -14,7 +16,9 @@ namespace miodb::tool {
 std::string DescribeOptions(const std::string& directory);
 
 // Where the RocksDB database in this directory has its log, if its options say that it is elsewhere; else nothing.
-std::string WalDirectoryOf(const std::string& directory);
+// NotFound: the folder that they name is not there, and the directory has no log either. IOError: the options cannot be
+// read.
+Status WalDirectoryOf(const std::string& directory, std::string* wal_directory);
 
 // The table of docs/options_map.md.
 std::string OptionMapText();

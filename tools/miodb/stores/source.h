@@ -41,6 +41,7 @@ struct SourceRequest {
   std::string path;
   Format format = Format::kAuto;
   std::string library;  // of the other store; empty: the system's
+  std::string wal;      // the folder of RocksDB's log; empty: as its options say
   // This column family alone, which then is given as the default one. Not set: all of them.
   std::optional<std::string> column_family;
 };

@@ -31,6 +31,7 @@ class Import final : public Command {
                    {"rocksdb", Format::kRocksDb}},
                   "what SOURCE is; auto looks at it");
     options->Text("library", "PATH", &source_.library, "the shared library of the other store; else the system's");
+    options->Text("wal", "PATH", &source_.wal, "the folder of RocksDB's log, if it is not where its options say");
     options->Maybe("column_family", "NAME", &column_family_,
                    "this column family of SOURCE alone, into the default one; else all of them, each into its own");
     options->Switch("into", &into_, "put the records into a database that is there");
