@@ -231,6 +231,7 @@ endforeach()
 
 if(MIODB_BUILD_BENCHMARKS)
   add_dependencies(tests.benchmarks.questions_test tests.faulty_library)
+  add_dependencies(tests.tools.miodb_import_test tests.faulty_library)
 endif()
 
 # Tests that watch system calls or make them fail: the linker sends the library's calls through tests/faults/system_calls.cc.

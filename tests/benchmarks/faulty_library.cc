@@ -1,5 +1,7 @@
-// A library with LevelDB's C functions that answers wrong on request: a test of the questions loads it as a peer. The
-// store is a file of records that is read when the store is opened; FAULT names what it does wrong.
+// A library with LevelDB's C functions that answers wrong on request: a test of the questions loads it as a peer, a
+// test of exports writes with it. The store is a file of records that is read when the store is opened; FAULT names
+// what it does wrong. The file "calls" beside it has a line for each write, with "synced" if that was asked for, and
+// each compaction. FAULT "compact": a compaction fails, which the next write says.
 
 #include <unistd.h>
 
@@ -22,6 +24,7 @@ struct Store {
   std::string path;
   Map map;
   std::map<const Batch*, int> writes;  // of batches
+  bool is_broken = false;
 };
 
 struct Iterator {
@@ -96,9 +99,9 @@ void leveldb_readoptions_set_fill_cache(void*, unsigned char) {}
 void leveldb_readoptions_set_snapshot(void* options, const void* snapshot) {
   static_cast<ReadOptions*>(options)->snapshot = Has("snapshot") ? nullptr : static_cast<const Map*>(snapshot);
 }
-void* leveldb_writeoptions_create() { return &nothing; }
-void leveldb_writeoptions_destroy(void*) {}
-void leveldb_writeoptions_set_sync(void*, unsigned char) {}
+void* leveldb_writeoptions_create() { return new bool(false); }
+void leveldb_writeoptions_destroy(void* options) { delete static_cast<bool*>(options); }
+void leveldb_writeoptions_set_sync(void* options, unsigned char sync) { *static_cast<bool*>(options) = sync != 0; }
 
 void* leveldb_open(const void*, const char* path, char** error) {
   std::printf("a store that talks\n");
@@ -108,7 +111,7 @@ void* leveldb_open(const void*, const char* path, char** error) {
     *error = Copy("it does not want to");
     return nullptr;
   }
-  Store* const store = new Store{path, {}, {}};
+  Store* const store = new Store{path, {}, {}, false};
   std::system(("mkdir -p " + store->path).c_str());
   std::ifstream records(store->path + "/records");
   for (std::string line; std::getline(records, line);) {
@@ -152,8 +155,11 @@ void leveldb_writebatch_put(void* batch, const char* key, size_t key_size, const
 void leveldb_writebatch_delete(void* batch, const char* key, size_t size) {
   static_cast<Batch*>(batch)->emplace_back(std::string(key, size), "");
 }
-void leveldb_write(void* db, const void*, void* batch, char**) {
+void leveldb_write(void* db, const void* options, void* batch, char** error) {
   Store* const store = static_cast<Store*>(db);
+  std::ofstream(store->path + "/calls", std::ios::app)
+      << (*static_cast<const bool*>(options) ? "synced write\n" : "write\n");
+  if (store->is_broken) *error = Copy("the compaction failed");
   const Batch& updates = *static_cast<Batch*>(batch);
   if (store->writes[&updates]++ > 0 && Has("batch")) return;
   for (const auto& [key, value] : updates) Set(store, key, value);
@@ -201,7 +207,11 @@ void leveldb_iter_get_error(const void*, char**) {}
 const void* leveldb_create_snapshot(void* db) { return new Map(static_cast<Store*>(db)->map); }
 void leveldb_release_snapshot(void*, const void* snapshot) { delete static_cast<const Map*>(snapshot); }
 char* leveldb_property_value(void*, const char*) { return nullptr; }
-void leveldb_compact_range(void*, const char*, size_t, const char*, size_t) {}
+void leveldb_compact_range(void* db, const char*, size_t, const char*, size_t) {
+  Store* const store = static_cast<Store*>(db);
+  std::ofstream(store->path + "/calls", std::ios::app) << "compaction\n";
+  store->is_broken = Has("compact");
+}
 void leveldb_approximate_sizes(void*, int, const char* const*, const size_t*, const char* const*, const size_t*,
                                uint64_t*) {}
 

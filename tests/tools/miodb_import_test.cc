@@ -154,6 +154,19 @@ TEST_F(MiodbImportTest, ALogThatIsNotThereAndALockThatCannotBeReadAreErrors) {
   ExpectNothingMade();
 }
 
+// What LevelDB itself is asked for, by a library that writes the calls down.
+TEST_F(MiodbImportTest, AnExportToLevelDbIsDurableAndItsErrorsAreTold) {
+  ASSERT_EQ(0, Run(miodb_ + "put --create " + Inside("db") + " a 1")) << err_;
+  const std::string command = miodb_ + "export --format=leveldb --library=" + BinaryDir() +
+                              "/tests/benchmarks/faulty_library.so --output=" + target() + " " + Inside("db");
+  EXPECT_EQ(2, Run("FAULT=compact " + command));
+  EXPECT_NE(std::string::npos, err_.find("LevelDB says: the compaction failed")) << err_;
+  ExpectNothingMade();
+  ASSERT_EQ(0, Run(command)) << err_;
+  EXPECT_EQ("a 1\n", FileContents(target() + "/records"));
+  EXPECT_EQ("synced write\ncompaction\nsynced write\n", FileContents(target() + "/calls"));
+}
+
 #if defined(MIODB_WITH_LEVELDB) && defined(MIODB_WITH_ROCKSDB)
 
 template <typename Db, typename Options, typename Batch>

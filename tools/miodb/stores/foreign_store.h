@@ -30,12 +30,13 @@ class LevelDbWriter {
   LevelDbWriter& operator=(const LevelDbWriter&) = delete;
 
   Status Put(const Slice& key, const Slice& value);
-  // Writes what is left and closes the database.
+  // Writes what is left, makes everything durable and closes the database.
   Status Finish();
 
  private:
   explicit LevelDbWriter(const std::string& directory) : directory_(directory) {}
-  Status WriteBatch();
+  enum class Sync : unsigned char { kNo = 0, kYes = 1 };
+  Status WriteBatch(Sync sync);
 
   const std::string directory_;
   bench::CApi library_;
