@@ -133,6 +133,20 @@ TEST_F(MiodbImportTest, AMissingLibraryIsNamedWithWhatToInstall) {
   ExpectNothingMade();
 }
 
+// The names have slashes at their ends, as a shell completes those of directories.
+TEST_F(MiodbImportTest, AnEmptyFolderBecomesTheDatabaseAndStaysIfTheImportFails) {
+  std::ofstream(Inside("good")) << "{\"key\": \"a\", \"value\": \"b\"}\n";
+  std::ofstream(Inside("bad")) << "wrong\n";
+  std::filesystem::create_directory(target());
+  EXPECT_EQ(2, Run(miodb_ + "import " + target() + "/ " + Inside("bad")));
+  EXPECT_TRUE(std::filesystem::is_empty(target()));
+  EXPECT_EQ(0, Run(miodb_ + "import " + target() + "/ " + Inside("good"))) << err_;
+  EXPECT_FALSE(std::filesystem::exists(target() + ".unfinished"));
+  EXPECT_EQ("a\tb\n", RunProgram(miodb_ + "scan " + target()).text);
+  EXPECT_EQ(0, Run(miodb_ + "export --output=" + Inside("lines") + "/ " + target())) << err_;
+  EXPECT_EQ("{\"key\": \"a\", \"value\": \"b\"}\n", FileContents(Inside("lines")));
+}
+
 // Each is known before the library is loaded.
 TEST_F(MiodbImportTest, ALogThatIsNotThereAndALockThatCannotBeReadAreErrors) {
   const std::string command = miodb_ + "import --library=/nonexistent.so " + target() + " " + Inside("source");

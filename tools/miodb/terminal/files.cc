@@ -173,14 +173,29 @@ std::vector<std::string> NamesIn(const std::string& directory) {
   return names;
 }
 
-std::string Unfinished(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path + ".unfinished";
+bool IsReplaceable(const std::string& directory) {
+  const std::string path = WithoutLastSlashes(directory);
+  struct stat own, above;
+  return lstat(path.c_str(), &own) == 0 && S_ISDIR(own.st_mode) && stat(DirectoryOf(path).c_str(), &above) == 0 &&
+         own.st_dev == above.st_dev;
 }
 
-Status GiveName(const std::string& unfinished, const std::string& path) {
-  if (RenameToNew(unfinished, path) != 0) {
-    if (errno == EEXIST) return Status::InvalidArgument(path, "has come to be meanwhile: the result was removed");
+std::string WithoutLastSlashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+std::string Unfinished(const std::string& path) { return WithoutLastSlashes(path) + ".unfinished"; }
+
+// A rename of a directory takes the place of an empty one, and of nothing else.
+Status GiveName(const std::string& unfinished, const std::string& given) {
+  const std::string path = WithoutLastSlashes(given);
+  int result = RenameToNew(unfinished, path);
+  if (result != 0 && errno == EEXIST && IsDirectory(unfinished)) result = rename(unfinished.c_str(), path.c_str());
+  if (result != 0) {
+    if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR) {
+      return Status::InvalidArgument(path, "has come to be meanwhile: the result was removed");
+    }
     return Status::IOError(path, strerror(errno));
   }
   return SyncDirectoryOf(path);

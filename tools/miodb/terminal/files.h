@@ -82,13 +82,20 @@ class Input {
 bool Exists(const std::string& path);
 bool IsDirectory(const std::string& path);
 
+// Whether a directory can be given the name of this empty one: a mount point and a link keep theirs.
+bool IsReplaceable(const std::string& directory);
+
 // The names in a directory; none if it cannot be read.
 std::vector<std::string> NamesIn(const std::string& directory);
 
-// The name under which a directory is made that is to have this path when it is whole.
-std::string Unfinished(std::string path);
+// The path without slashes at its end, which DirectoryOf would take for a name.
+std::string WithoutLastSlashes(std::string path);
 
-// Gives a file or a directory that is whole its path, which nothing may have. The name is durable.
+// The name under which a directory is made that is to have this path when it is whole.
+std::string Unfinished(const std::string& path);
+
+// Gives a file or a directory that is whole its path, which nothing may have but, if it is a directory, an empty one.
+// The name is durable.
 Status GiveName(const std::string& unfinished, const std::string& path);
 
 }  // namespace miodb::tool

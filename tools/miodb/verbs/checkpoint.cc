@@ -11,6 +11,7 @@
 
 #include "benchmarks/common/figures/progress.h"
 #include "tools/miodb/stores/store.h"
+#include "tools/miodb/terminal/files.h"
 #include "tools/miodb/verbs/verbs.h"
 
 namespace miodb::tool {
@@ -60,8 +61,7 @@ class Checkpoint final : public StoreCommand {
   Checkpoint() : StoreCommand(FamilyScope::kDatabase) {}
 
   int RunOn(DB* db, const Call& call) override {
-    std::string directory = call.operands[0];
-    while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+    const std::string directory = WithoutLastSlashes(call.operands[0]);
     const Watcher watcher(db, directory);
     const Status s = db->CreateCheckpoint(directory);
     return s.ok() ? CodeAfter(kDone) : Fail(call, s);

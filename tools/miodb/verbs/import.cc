@@ -57,9 +57,9 @@ class Import final : public Command {
     if (!s.ok()) return FailOfSource(call, s);
     options_text_ = DescribeOptions(source_.path);
     if (into_) return AddTo(call, options, source.get());
-    const bool outside = !options.pool_path.empty() || !options.ssd_path.empty() || !options.wal_dir.empty() ||
-                         !options.nvm_regions.empty();
-    return Make(call, options, outside ? target_ : Unfinished(target_), source.get());
+    const bool in_place = !options.pool_path.empty() || !options.ssd_path.empty() || !options.wal_dir.empty() ||
+                          !options.nvm_regions.empty() || (Exists(target_) && !IsReplaceable(target_));
+    return Make(call, options, in_place ? target_ : Unfinished(target_), source.get());
   }
 
  private:
