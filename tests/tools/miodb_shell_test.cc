@@ -92,5 +92,11 @@ TEST_F(MiodbShellTest, LinesFromAPipeEndWithTheFirstThatFails) {
   EXPECT_FALSE(RunProgram(BinaryDir() + "/miodb scan " + Inside("db")).Says("reached"));
 }
 
+TEST_F(MiodbShellTest, AnInputThatCannotBeReadIsNoEnd) {
+  const ProgramResult result = RunProgram(command_.substr(5) + " <" + folder_);
+  EXPECT_EQ(2, result.code) << result.text;
+  EXPECT_TRUE(result.Says("standard input: Is a directory")) << result.text;
+}
+
 }  // namespace
 }  // namespace miodb::test

@@ -4,9 +4,11 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <cwchar>
 
 #include "benchmarks/common/interrupt.h"
@@ -58,7 +60,7 @@ class LineEditor::LibEdit {
     current_ = nullptr;
   }
 
-  // The line without its newline; false at the end of the input and after a signal.
+  // The line without its newline; false at the end of the input, after an error and after a signal.
   bool Read(const std::string& prompt, std::string* line) {
     prompt_ = prompt;
     set_(editor_, kElPrepTerm, 1);  // before the prompt: a key that answers it is never the terminal's to interpret
@@ -71,6 +73,8 @@ class LineEditor::LibEdit {
     if (!line->empty()) history_call_(history_, &event, kHistoryEnter, line->c_str());
     return true;
   }
+
+  const Status& status() const { return status_; }
 
  private:
   explicit LibEdit(Complete complete) : complete_(std::move(complete)) {}
@@ -120,6 +124,7 @@ class LineEditor::LibEdit {
       if (!bench::Interrupt::Wait(STDIN_FILENO, POLLIN)) return -1;
       char byte;
       const ssize_t n = read(STDIN_FILENO, &byte, 1);
+      if (n < 0) current_->status_ = Status::IOError("standard input", strerror(errno));
       if (n <= 0) return static_cast<int>(n);
       const size_t converted = std::mbrtowc(character, &byte, 1, &state);
       if (converted <= 1) return 1;
@@ -159,6 +164,7 @@ class LineEditor::LibEdit {
 
   const Complete complete_;
   std::string prompt_;
+  Status status_;
   void* editor_ = nullptr;
   void* history_ = nullptr;
   void (*end_)(void*);
@@ -193,7 +199,10 @@ LineEditor::Result LineEditor::Read(const std::string& prompt, std::string* line
     if (is_read) line->assign(text);
   }
   if (is_read) return Result::kLine;
-  return bench::Interrupt::StopRequested() ? Result::kInterrupted : Result::kEnd;
+  if (bench::Interrupt::StopRequested()) return Result::kInterrupted;
+  return status().ok() ? Result::kEnd : Result::kFailed;
 }
+
+const Status& LineEditor::status() const { return libedit_ != nullptr ? libedit_->status() : input_.status(); }
 
 }  // namespace miodb::tool

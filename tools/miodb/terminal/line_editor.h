@@ -14,13 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "miodb/status.h"
 #include "tools/miodb/terminal/files.h"
 
 namespace miodb::tool {
 
 class LineEditor {
  public:
-  enum class Result { kLine, kEnd, kInterrupted };
+  enum class Result { kLine, kEnd, kInterrupted, kFailed };
 
   // The words that may stand where the last word of this beginning of a line stands.
   using Complete = std::function<std::vector<std::string>(const std::string& beginning)>;
@@ -34,6 +35,9 @@ class LineEditor {
   bool is_interactive() const { return is_interactive_; }
 
   Result Read(const std::string& prompt, std::string* line);
+
+  // Why the last read failed, if it did.
+  const Status& status() const;
 
  private:
   class LibEdit;

@@ -84,6 +84,7 @@ class Shell final : public Command {
       std::fflush(stdout);
       const LineEditor::Result read = editor.Read("miodb> ", &line);
       if (read == LineEditor::Result::kEnd) return kDone;
+      if (read == LineEditor::Result::kFailed) return Fail(call, editor.status());
       if (read == LineEditor::Result::kInterrupted) {
         if (!GoesOn(editor)) return kInterrupted;
         continue;
