@@ -60,7 +60,7 @@ constexpr size_t kBatchBytes = 1 << 20;
 // Reasons to refuse are looked for first, while nothing has been written. An earlier repair that was cut off is
 // finished before anything of the pool's content is read.
 Status Repairer::Run() {
-  CHECK(!lock_.held() && exchange_ == Exchange::kNotBegun);
+  CHECK(!lock_.held() && exchange_ == Exchange::kUnknown);
   Status s = CheckKind();
   if (!s.ok()) return s;
   if (volatile_) return RunVolatile();
@@ -86,6 +86,7 @@ Status Repairer::Run() {
   bool finished = false;
   s = ReadParts(header);
   if (s.ok()) s = CheckGivenFolder();
+  if (s.ok() && exchanged_) s = ReadLostBefore();
   if (s.ok() && exchanged_) s = FinishStore();
   if (s.ok()) s = FinishSwap(header.pool_id, &finished);
   if (!s.ok() || finished) return s;
@@ -138,9 +139,10 @@ Status Repairer::HasTables(const std::string& directory, bool* has) const {
   return s.IsNotFound() ? Status::OK() : s;
 }
 
-// An earlier repair may have exchanged the pools, or replaced STORE, but not the directories.
-Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
+// Whether an earlier repair has exchanged the pools, or replaced STORE, but not the directories.
+Status Repairer::LacksSwap(uint64_t pool_id, bool* lacks) const {
   std::optional<uint64_t> owner;
+  *lacks = false;
   if (options_.ssd_path.empty()) return Status::OK();
   Status s = SsdStore::FindOwner(env_, RepairedSsdPath(options_), &owner);
   if (!s.ok() || pool_id == 0 || owner != pool_id) return s;
@@ -148,12 +150,24 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
   bool has_tables = false, fresh_has_tables = false;
   if (s.ok()) s = HasTables(options_.ssd_path, &has_tables);
   if (s.ok()) s = HasTables(RepairedSsdPath(options_), &fresh_has_tables);
-  if (!s.ok()) return s;
   // A new one is in use, which needed no files of ours; but an open that failed may have made it.
-  if (owner == pool_id && (has_tables || !fresh_has_tables)) return s;
-  bool log_is_new = true;
+  *lacks = s.ok() && (owner != pool_id || (!has_tables && fresh_has_tables));
+  return s;
+}
+
+// Finishes the exchange of an earlier repair. From here on it is known that no other repair needs the files of this
+// name.
+Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
+  bool lacks = false, log_is_new = true;
+  Status s = LacksSwap(pool_id, &lacks);
+  if (!s.ok()) return s;
+  if (!lacks) {
+    Go(Exchange::kNotBegun);
+    return s;
+  }
   if (volatile_) s = FileLog::IsOwnedBy(env_, wal_folder_, pool_id, &log_is_new);
   if (!s.ok()) return s;
+  Go(Exchange::kNotBegun);
   Go(Exchange::kBegun);
   if (!log_is_new) {
     CHECK_EQ(pool_id, store_.log.id);
@@ -222,10 +236,9 @@ Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
   return s.ok() && id == (volatile_ ? fresh.log.id : PoolIdOf(fresh.pool)) ? SsdStore::Destroy(env_, ssd) : s;
 }
 
-// Not while an exchange is under way: then the new parts may be all that there is.
+// Nothing goes while an exchange is under way, or may be: then the new parts may be all that there is.
 Status Repairer::RemoveFresh() {
-  CHECK(exchange_ != Exchange::kBegun);
-  if (!lock_.held()) return Status::OK();
+  if (!lock_.held() || exchange_ == Exchange::kUnknown || exchange_ == Exchange::kBegun) return Status::OK();
   const std::string directory = RepairDirectory(name_);
   StoreDescriptor fresh;
   Status s = ReadStore(env_, directory, &fresh);
@@ -290,6 +303,13 @@ Status Repairer::Write(Salvage* salvage) {
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
 }
 
+// The lines of the repair whose exchange is finished here: the damaged pool, to which they belong, is out of its place.
+Status Repairer::ReadLostBefore() {
+  CHECK(exchanged_ && lost_before_.empty());
+  const Status s = ReadFileToString(env_, LostPath(name_), &lost_before_);
+  return s.IsNotFound() ? Status::OK() : s;
+}
+
 // Step 5. LOST is there before the pools are exchanged, so nobody meets a repaired database without the list of what it
 // lacks.
 Status Repairer::WriteLost(const Salvage::Counts& counts) {
@@ -300,7 +320,7 @@ Status Repairer::WriteLost(const Salvage::Counts& counts) {
            " writes in the log; %" PRIu64 " entries lost, %" PRIu64 " lines above\n",
            counts.keys, counts.entries, counts.tables, counts.writes, counts.entries_lost, lost_lines_);
   Log(info_log_, "%s", summary);
-  return ReplaceFile(env_, LostPath(name_), lost_ + summary);
+  return ReplaceFile(env_, LostPath(name_), lost_before_ + lost_ + summary);
 }
 
 // There is a new region beside each region of the damaged pool, as large as the old one may become: so the options that

@@ -61,9 +61,9 @@ class Repairer {
         lock_(env_, name),
         newest_(KeyLess{KeyOrder(options.comparator, families_.has_families())}) {}
 
+  // The next repair removes the files that stay, and sees how far an exchange has come.
   ~Repairer() {
-    // The next repair removes the files that stay, and sees how far an exchange has come.
-    if (exchange_ != Exchange::kBegun) NoThrow(name_, [this] { return RemoveFresh(); }).IgnoreError();
+    NoThrow(name_, [this] { return RemoveFresh(); }).IgnoreError();
   }
   Repairer(const Repairer&) = delete;
   Repairer& operator=(const Repairer&) = delete;
@@ -71,9 +71,10 @@ class Repairer {
   Status Run();
 
  private:
-  // The exchange of the old database's parts for the new parts. A repair that fails between kBegun and kDone cannot
-  // tell which parts will be in place after a loss of power.
-  enum class Exchange { kNotBegun, kBegun, kDone };
+  // The exchange of the old database's parts for the new parts. While the state is kUnknown, an earlier repair that was
+  // cut off may have left an exchange to be finished (FinishSwap finds out). A repair that fails between kBegun and
+  // kDone cannot tell which parts will be in place after a loss of power.
+  enum class Exchange { kUnknown, kNotBegun, kBegun, kDone };
 
   void Go(Exchange to) {
     CHECK_EQ(static_cast<int>(to), static_cast<int>(exchange_) + 1);
@@ -82,6 +83,7 @@ class Repairer {
 
   // ---- repair.cc
   Status Lock();
+  Status LacksSwap(uint64_t pool_id, bool* lacks) const;
   Status FinishSwap(uint64_t pool_id, bool* finished);
   Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
   Status Write(Salvage* salvage);
@@ -91,6 +93,7 @@ class Repairer {
   Status ApplyLogFiles(const LogHistory& log, DBImpl* db);
   bool TakeForLog(const RecordView& record);
   Status LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch);
+  Status ReadLostBefore();
   Status WriteLost(const Salvage::Counts& counts);
   std::vector<NvmRegion> FreshRegions() const;
   Status SetRegionsAside();
@@ -137,7 +140,8 @@ class Repairer {
   DirectoryLock lock_;  // let go after the log, which stands below it
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
-  std::string lost_;                          // content of LOST
+  std::string lost_before_;                   // content of LOST, of the repair whose exchange this one has finished
+  std::string lost_;                          // content of LOST, of this repair
   uint64_t lost_lines_ = 0;                   // of it
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::vector<std::string> lost_regions_;     // that the options name and the damaged pool does not lead to
@@ -150,7 +154,7 @@ class Repairer {
   NewestByKey newest_;                        // outside of log files
   RangeSetRef deleted_;                       // ranges that were; null: none
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
-  Exchange exchange_ = Exchange::kNotBegun;
+  Exchange exchange_ = Exchange::kUnknown;
 };
 
 // Removes what a repair keeps in its directory (RepairDirectory), but not the directory.

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "miodb/env.h"
 #include "src/format/manifest_area.h"
 #include "src/nvm/pool/pool_image.h"
 #include "tests/common/ssd_test_base.h"
+#include "tests/db/offline/failing_rename_env.h"
 
 namespace miodb::test {
 namespace {
@@ -132,6 +134,27 @@ TEST_F(SsdRepairTest, ARepairThatWasCutOffBetweenPoolAndDirectoryIsFinished) {
   const Status s = TryOpen();
   EXPECT_STATUS(InvalidArgument, s);
   EXPECT_TRUE(Mentions(s, ssd_));
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ(CountLost(), 0u);
+}
+
+// The files beside the damaged ones are all that the new pool has.
+TEST_F(SsdRepairTest, ARepairThatIsRefusedLeavesThePartsOfAnEarlierOne) {
+  Make();
+  FailingRenameEnv env(ssd_ + ".damaged", FailingRenameEnv::Fails::kBefore);
+  Options options = options_;
+  options.env = &env;
+  EXPECT_STATUS(IOError, RepairDB(path_, options));
+  ASSERT_TRUE(env.failed());
+  const std::vector<std::string> parts = FilesIn(ssd_ + ".repaired", ".sst");
+  EXPECT_FALSE(parts.empty());
+  options = options_;
+  options.pool_path = dir_ / "no_pool";
+  const Status s = RepairDB(path_, options);
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_TRUE(Mentions(s, options.pool_path)) << s.ToString();
+  EXPECT_EQ(parts, FilesIn(ssd_ + ".repaired", ".sst"));
   ASSERT_OK(RepairDB(path_, options_));
   Open();
   EXPECT_EQ(CountLost(), 0u);

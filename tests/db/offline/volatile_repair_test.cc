@@ -18,6 +18,7 @@
 #include "src/util/bytes/coding.h"
 #include "src/version/edit/version_edit.h"
 #include "tests/common/ssd_test_base.h"
+#include "tests/db/offline/failing_rename_env.h"
 
 namespace miodb::test {
 namespace {
@@ -212,35 +213,19 @@ TEST_F(VolatileRepairTest, ARepairThatWasCutOffIsFinished) {
   EXPECT_EQ(0u, CountOthers());
 }
 
-// Fails the first so many renames to STORE of the database itself, before or after they are done.
-class NoExchangeEnv final : public EnvWrapper {
- public:
-  NoExchangeEnv(const std::string& manifest, bool after)
-      : EnvWrapper(Env::Default()), manifest_(manifest), after_(after) {}
-  Status RenameFile(const std::string& from, const std::string& to) override {
-    if (to != manifest_ || failed_) return target()->RenameFile(from, to);
-    failed_ = true;
-    if (after_) target()->RenameFile(from, to).IgnoreError();
-    return Status::IOError(to, "injected");
-  }
-  bool failed() const { return failed_; }
-
- private:
-  const std::string manifest_;
-  const bool after_;
-  bool failed_ = false;
-};
-
-// Whichever of the two is in place then, the next repair knows the new files.
+// Whichever of the two is in place then, the next repair knows the new files, also behind an attempt with a wrong path.
 TEST_F(VolatileRepairTest, ARepairWhoseExchangeFailedCanBeRepeated) {
-  for (const bool after : {false, true}) {
-    SCOPED_TRACE(after ? "renamed" : "not renamed");
+  for (const auto fails : {FailingRenameEnv::Fails::kBefore, FailingRenameEnv::Fails::kAfter}) {
+    SCOPED_TRACE(fails == FailingRenameEnv::Fails::kAfter ? "renamed" : "not renamed");
     Make();
-    NoExchangeEnv env(path_ + "/STORE", after);
+    FailingRenameEnv env(path_ + "/STORE", fails);
     Options options = options_;
     options.env = &env;
     EXPECT_STATUS(IOError, RepairDB(path_, options));
     EXPECT_TRUE(env.failed());
+    options = options_;
+    options.wal_dir = dir_ / "no_logs";
+    EXPECT_STATUS(InvalidArgument, RepairDB(path_, options));
     ASSERT_OK(RepairDB(path_, options_));
     ExpectNothingLeftOver();
     Open();
@@ -258,7 +243,7 @@ TEST_F(VolatileRepairTest, AFormerLogIsKnownAfterAnOpenThatWasRefused) {
   Put("b", "2");
   Delete("a");
   Close();
-  NoExchangeEnv env(path_ + "/STORE", true);
+  FailingRenameEnv env(path_ + "/STORE", FailingRenameEnv::Fails::kAfter);
   Options options = options_;
   options.env = &env;
   EXPECT_STATUS(IOError, RepairDB(path_, options));

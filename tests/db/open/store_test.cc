@@ -433,7 +433,10 @@ TEST_F(StoreDamageTest, ARepairThatWasCutOffAfterTheExchangeIsFinished) {
   Make();
   const StoreDescriptor before = Descriptor();
   fs::copy(options_.wal_dir, dir_ / "saved_logs");
+  Flip(options_.wal_dir + "/WAL_OWNER", 155);
   ASSERT_OK(RepairDB(path_, options_));
+  const std::string lost = Lost();
+  EXPECT_NE(std::string::npos, lost.find("WAL_OWNER is damaged")) << lost;
   StoreDescriptor cut_off = before;
   cut_off.successor = Descriptor().pool;
   ASSERT_OK(WriteStore(Env::Default(), path_, cut_off));
@@ -441,6 +444,7 @@ TEST_F(StoreDamageTest, ARepairThatWasCutOffAfterTheExchangeIsFinished) {
   fs::copy(dir_ / "saved_logs", options_.wal_dir);
   ExpectRefused(TryOpen(), {store(), "RepairDB finishes it"});
   ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_EQ(0u, Lost().find(lost)) << "of the pool that was damaged: " << Lost();
   ExpectAll();
 }
 
