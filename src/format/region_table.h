@@ -6,7 +6,8 @@
 // and never changed. An entry's second copy is written only when the first is durable, as with roots: so an entry
 // without a good copy is damage if both were written, and a torn write, which does not count, if one was.
 //
-// An entry is what makes a region part of the pool. A region that no entry names has nothing in it.
+// An entry is what makes a region part of the pool. A region that no entry names has nothing in it, unless the pool is
+// an older copy.
 
 #ifndef MIODB_SRC_FORMAT_REGION_TABLE_H_
 #define MIODB_SRC_FORMAT_REGION_TABLE_H_

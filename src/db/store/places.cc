@@ -241,6 +241,22 @@ Status CheckRegionPlaces(const Options& options, const std::string& name, const 
   return Status::OK();
 }
 
+// A path without a uuid is that of a region which was being added: the pool has it, or a crash came first.
+Status CheckPoolAge(const std::string& name, const StoreDescriptor& store, const Pool& pool) {
+  const RegionSet& regions = pool.regions();
+  for (const StoreDescriptor::Region& region : store.regions) {
+    bool known = region.uuid == Uuid{};
+    for (int i = 1; i < regions.count(); i++) known = known || region.uuid == MakeUuid(regions.at(i).uuid);
+    if (known) continue;
+    return Status::InvalidArgument(
+        pool.path(),
+        "is an older copy of the pool: it does not have the region " + region.path + " (uuid " +
+            UuidText(region.uuid.data()) + "), which " + StorePath(name) +
+            " names. Put the newer one back. RepairDB does without the writes that only the newer one has");
+  }
+  return Status::OK();
+}
+
 // The path of another database counts only if it does not depend on where that was opened.
 Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& store,
                      const std::vector<std::string>& parts) {

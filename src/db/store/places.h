@@ -45,6 +45,11 @@ Status CheckRepairedTier(const Options& options, uint64_t store_id);
 Status CheckRegionPlaces(const Options& options, const std::string& name, const StoreDescriptor& store,
                          const Pool& pool);
 
+// Whether the pool has every region that STORE names by a uuid. STORE gets a uuid only when the pool has the region
+// durably, so InvalidArgument, naming the region, tells an older copy of the pool. REQUIRES: the regions of STORE are
+// those of this pool, and not of a successor.
+Status CheckPoolAge(const std::string& name, const StoreDescriptor& store, const Pool& pool);
+
 // Whether a database whose directory was copied from one that is still there has its own copy of every part, as the
 // paths of these parts tell; empty ones do not count. InvalidArgument names the part that both have.
 Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& store,

@@ -98,9 +98,12 @@ Status StoreKeeper::CheckPool() {
       return Status::InvalidArgument(StorePath(db_.name), "a repair was cut off; RepairDB finishes it");
     }
     store_.pool = uuid;
+    store_.successor = Uuid{};
   }
+  // A repair that was cut off has named the successor and its regions, while this pool is still in its place.
+  Status s = store_.successor == Uuid{} ? CheckPoolAge(db_.name, store_, *db_.pool) : Status::OK();
   store_.successor = Uuid{};
-  Status s = CheckRegionPlaces(db_.options, db_.name, store_, *db_.pool);
+  if (s.ok()) s = CheckRegionPlaces(db_.options, db_.name, store_, *db_.pool);
   if (!s.ok()) return s;
   std::vector<std::string> parts = {WalFolder(stored_.log.wal_dir, db_.name), db_.options.ssd_path};
   for (int i = 0; i < db_.pool->regions().count(); i++) parts.push_back(db_.pool->regions().at(i).region->path());

@@ -83,8 +83,8 @@ class Pool {
 
   // Makes a further region and adds it, durably. After a crash the pool does not have the region, or has it, empty. If
   // a file was left, the next call takes the file for the new region. InvalidArgument if there is something else at its
-  // path, if the pool has it already, if its persist mode is not the pool's, or if no addresses are left for it. By one
-  // thread at a time.
+  // path, data of a newer state of the pool as well, if the pool has it already, if its persist mode is not the pool's,
+  // or if no addresses are left for it. By one thread at a time.
   Status AddRegion(const RegionOptions& options);
 
   // Regions of Options::regions that the pool did not have when it was opened or made. Add them when the recovery has

@@ -116,10 +116,8 @@ Status PoolRegions::MatchOne(const std::vector<RegionEntry>& entries, const Pool
   const auto entry = std::find_if(entries.begin(), entries.end(),
                                   [&](const RegionEntry& e) { return of_this_pool && SameUuid(e.uuid, header.uuid); });
   if (entry == entries.end()) {
-    if (!of_this_pool && content != RegionContent::kNothing && content != RegionContent::kBlank) {
-      return CheckFree(options.path);
-    }
-    elsewhere->push_back(options);
+    s = CheckFree(options.path);
+    if (s.ok()) elsewhere->push_back(options);
     return s;
   }
   CHECK_EQ(found->size(), entries.size());
@@ -221,7 +219,10 @@ void PoolRegions::TakeIn(std::unique_ptr<Region> region, const RegionEntry& entr
 Status PoolRegions::Add(const PoolRegionOptions& options) {
   RegionEntry entry;
   Status s = Plan(options, &entry);
-  if (s.ok() && options_.memory == nullptr && !IsAnonymousPath(options.path)) s = CheckFree(options.path);
+  if (s.ok() && options_.memory == nullptr && !IsAnonymousPath(options.path)) {
+    s = CheckFree(options.path);
+    if (s.ok() && KindOfPath(options.path) != PathKind::kDevice) s = RegionFile::Remove(options.path);
+  }
   if (!s.ok()) return s;
   std::unique_ptr<Region> region;
   s = Make(options, entry, &region);
@@ -301,7 +302,9 @@ Status PoolRegions::PlanRange(const PoolRegionOptions& options, RegionEntry* ent
   return Status::OK();
 }
 
-// Whether a region may be made at path: there is nothing, or what a crash left of making one for this pool.
+// Whether a region may be made at path: there is nothing, or what a crash left of making one for this pool. A region
+// whose making was cut off has nothing but its header; one with data belongs to a newer state of the pool. A device
+// keeps bytes from before, so it tells nothing.
 Status PoolRegions::CheckFree(const std::string& path) const {
   RegionContent content;
   RegionHeader header;
@@ -317,7 +320,13 @@ Status PoolRegions::CheckFree(const std::string& path) const {
     if (!SameUuid(header.uuid, set_.at(i).uuid)) continue;
     return Status::InvalidArgument(path, "is region " + std::to_string(i) + " of this pool already");
   }
-  return KindOfPath(path) == PathKind::kDevice ? s : RegionFile::Remove(path);
+  if (KindOfPath(path) == PathKind::kDevice) return s;
+  bool holds_data = false;
+  s = HoldsData(path, &holds_data);
+  if (!holds_data) return s;
+  return Status::InvalidArgument(
+      path, "is a region of this pool and holds data, and " + path_ +
+                " does not lead to it: is that an older copy of the pool? Put the newer one back, or move this away");
 }
 
 // Step 1. A file starts small and grows like the pool's own.

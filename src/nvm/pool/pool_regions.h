@@ -10,7 +10,7 @@
 //   5 The space of the region is free for use.
 //
 // After a crash before step 4 is done, no entry names the region. The next call that finds it at its path makes it
-// anew.
+// anew, unless it holds data: then the pool is an older copy, and the call is refused.
 //
 // PoolRegions owns the regions (RegionSet); it refers to the pool's options, header page, door and space.
 //

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "src/format/pm_ref.h"
+#include "src/numa/file_system.h"
 #include "src/nvm/region/region.h"
 #include "src/util/check/check.h"
 #include "src/util/files/descriptors.h"
@@ -24,6 +25,9 @@ namespace {
 
 // Devices that are looked at without being named. Opening others could set something off.
 constexpr char kDaxDevice[] = "dax";
+
+// A file is searched for data in pieces of this size.
+constexpr size_t kBytesAtOnce = 64 * 1024;
 
 // A device that no pool or region was ever made on, or one that was cleared.
 bool AllZero(const char* p, uint64_t n) {
@@ -125,6 +129,34 @@ Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeade
   } else {
     *content = KindOfPath(path) == PathKind::kDevice && IsBlank(page) ? RegionContent::kBlank : RegionContent::kOther;
   }
+  return s;
+}
+
+// Storage that was never written is zeros, and is skipped where the file system tells of it.
+Status HoldsData(const std::string& path, bool* holds) {
+  *holds = false;
+  Descriptor fd(-1);
+  struct stat st;
+  Status s = OpenTyped(path, O_RDONLY, FileType::kRegular, &fd);
+  if (s.ok() && fstat(fd.get(), &st) != 0) s = PosixError(path, errno);
+  if (!s.ok()) return s;
+  const uint64_t size = static_cast<uint64_t>(st.st_size);
+  std::vector<FileHole> holes = HolesOf(fd.get(), size);
+  holes.push_back({size, size});
+  std::string bytes(kBytesAtOnce, '\0');
+  uint64_t at = kPoolHeaderSize;
+  for (const FileHole& hole : holes) {
+    while (!*holds && at < hole.begin) {
+      const uint64_t wanted = std::min<uint64_t>(bytes.size(), hole.begin - at);
+      const ssize_t n = Retry([&] { return pread(fd.get(), bytes.data(), wanted, static_cast<off_t>(at)); });
+      if (n < 0) return PosixError(path, errno);
+      if (n == 0) return s;  // it was cut meanwhile
+      *holds = !AllZero(bytes.data(), static_cast<uint64_t>(n));
+      at += static_cast<uint64_t>(n);
+    }
+    at = std::max(at, hole.end);
+  }
+  DCHECK(*holds || at >= size);
   return s;
 }
 

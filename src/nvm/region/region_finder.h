@@ -25,6 +25,10 @@ enum class RegionContent {
 // is a device in use.
 Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeader* header);
 
+// Whether a region's file has bytes other than zero behind its header page: then somebody has stored in the region.
+// Fails if the file cannot be read.
+Status HoldsData(const std::string& path, bool* holds);
+
 // Reads the first page of a file or DAX device, zeros for what a short file lacks. NotFound if there is none.
 Status ReadFirstPage(const std::string& path, std::string* page);
 

@@ -321,7 +321,7 @@ TEST_F(RegionsTest, OneThatWasNotAddedInFullIsMadeAnew) {
   Open();
   Put("a", "1");
   Close();
-  const std::string before = ReadFileBytes(path_ + "/pool");
+  const std::string before = ReadFileBytes(path_ + "/pool"), store = ReadFileBytes(path_ + "/STORE");
   options_.nvm_regions = {RegionAt(Second(), 16 * kMiB)};
   Open();
   Close();
@@ -330,6 +330,7 @@ TEST_F(RegionsTest, OneThatWasNotAddedInFullIsMadeAnew) {
   ASSERT_OK(LookAtRegion(Second(), &content, &half_made));
   ASSERT_EQ(RegionContent::kRegion, content);
   WriteFileBytes(path_ + "/pool", before);
+  WriteFileBytes(path_ + "/STORE", store);
   // A header alone is what a crash leaves under the temporary name; what somebody else has there stays.
   fs::copy_file(Second(), Second() + ".tmp.2");
   fs::resize_file(Second() + ".tmp.2", kPoolHeaderSize);
@@ -344,6 +345,51 @@ TEST_F(RegionsTest, OneThatWasNotAddedInFullIsMadeAnew) {
   Fill(8000, 1000);
   Open();
   CheckFilled(8000, 1000);
+}
+
+// An older copy of the pool does not lead to the region, which has acknowledged writes.
+TEST_F(RegionsTest, OneThatIsNewerThanThePoolIsLeftAlone) {
+  Open();
+  Put("a", "1");
+  Close();
+  const std::string older = ReadFileBytes(path_ + "/pool"), older_store = ReadFileBytes(path_ + "/STORE");
+  OpenTwo();
+  Close();
+  std::string newer = ReadFileBytes(path_ + "/pool");
+  WriteFileBytes(path_ + "/pool", older);
+  ExpectRefused(path_ + "/pool", "is an older copy of the pool");
+  options_.nvm_regions.clear();
+  ExpectRefused(path_ + "/pool", "does not have the region " + Second());
+  WriteFileBytes(path_ + "/pool", newer);
+  OpenTwo();
+  Fill(8000, 1000);
+  EXPECT_GT(Used(1), kMiB);
+  Close();
+  newer = ReadFileBytes(path_ + "/pool");
+  const std::string newer_store = ReadFileBytes(path_ + "/STORE");
+  WriteFileBytes(path_ + "/pool", older);
+  for (const std::string& store : {newer_store, older_store}) {
+    WriteFileBytes(path_ + "/STORE", store);
+    ExpectRefused(Second(), "holds data");
+    EXPECT_TRUE(older == ReadFileBytes(path_ + "/pool"));
+  }
+  WriteFileBytes(path_ + "/pool", newer);
+  WriteFileBytes(path_ + "/STORE", newer_store);
+  Open();
+  CheckFilled(8000, 1000);
+}
+
+// The path is in STORE before the region is made, and its uuid when the pool has it.
+TEST_F(RegionsTest, ACrashWhileOneIsAddedToAnOpenDatabaseLeavesWhatCanBeOpened) {
+  OpenTwo();
+  Put("a", "1");
+  StoreDescriptor store;
+  ASSERT_OK(ReadStore(Env::Default(), path_, &store));
+  store.regions.push_back({Uuid{}, dir_ / "third"});
+  Close();
+  ASSERT_OK(WriteStore(Env::Default(), path_, store));
+  Open();
+  EXPECT_EQ("1", Get("a"));
 }
 
 TEST_F(RegionsTest, DestroyRemovesThem) {
