@@ -50,7 +50,8 @@ Status Replaced(const std::string& path) {
   return Status::IOError(path, "was removed or replaced since the reader was opened: open a new one");
 }
 
-// A reader can follow only a pool that the other process has in a file.
+// A reader can follow only a pool that the other process has in a file. Whoever writes to the pool of the original
+// looks at the page of readers in the original's directory, so a reader of a copy would keep nothing there.
 Status CheckStore(const Options& options, const std::string& name, const StoreDescriptor& store) {
   if (store.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name), kMakingCutOff);
   if (store.pool_place() == PoolPlace::kAnonymous) {
@@ -59,7 +60,11 @@ Status CheckStore(const Options& options, const std::string& name, const StoreDe
   if (store.log.in_use) {
     return Status::NotSupported(name, "its log is in files, which a reader does not follow: Options::log_mode");
   }
-  return CheckPlaces(options, name, store);
+  Status s = CheckPlaces(options, name, store);
+  if (!s.ok()) return s;
+  std::vector<std::string> parts = {PoolPath(store.pool_path, name), store.ssd_path};
+  for (const StoreDescriptor::Region& region : store.regions) parts.push_back(region.path);
+  return CheckOriginal(options.env, name, store, parts);
 }
 
 // The owner makes the page. Where this process cannot write to the file system there is none.

@@ -257,13 +257,14 @@ Status CheckPoolAge(const std::string& name, const StoreDescriptor& store, const
   return Status::OK();
 }
 
-// The path of another database counts only if it does not depend on where that was opened.
+// A copy has the pool's uuid of its original, whose log may have another id since; where there is no pool, the log's id
+// tells. The path of another database counts only if it does not depend on where that was opened.
 Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& store,
                      const std::vector<std::string>& parts) {
   const std::string& directory = store.directory;
   StoreDescriptor original;
   if (directory.empty() || directory == RealPath(name) || !ReadStore(env, directory, &original).ok() ||
-      original.pool != store.pool || original.log.id != store.log.id) {
+      original.pool != store.pool || (store.pool == Uuid{} && original.log.id != store.log.id)) {
     return Status::OK();
   }
   std::vector<std::string> others = {PoolPath(original.pool_path, directory),

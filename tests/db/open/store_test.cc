@@ -241,6 +241,32 @@ TEST_F(StoreTest, ACopyDoesNotTakeThePartsOfTheOriginal) {
   }
 }
 
+// The pool's uuid is that of the original, whatever log that has got since.
+TEST_F(StoreTest, ACopyIsKnownByItsPoolThoughTheOriginalHasAnotherLogNow) {
+  options_.pool_path = dir_ / "shared";
+  Open();
+  Put("a", "1");
+  Close();
+  const std::string original = path_, copy = dir_ / "copy";
+  fs::copy(original, copy, fs::copy_options::recursive);
+  options_.log_mode = kLogFile;
+  Open();
+  Put("b", "2");
+  Close();
+  path_ = copy;
+  for (const LogMode mode : {kLogPmem, kLogFile}) {
+    options_.log_mode = mode;
+    ExpectRefused(TryOpen(), {path_, "is a copy of the database in " + original, options_.pool_path});
+    DB* reader = nullptr;
+    ExpectRefused(DB::OpenReader(options_, path_, &reader), {path_, "is a copy of the database in " + original});
+    EXPECT_EQ(nullptr, reader);
+    delete reader;
+  }
+  path_ = original;
+  Open();
+  EXPECT_EQ("(a->1)(b->2)", Forward(db_.get()));
+}
+
 // ---- Repairs
 
 TEST_F(StoreTest, ARepairNamesTheSsdTierThatTheDatabaseHas) {
