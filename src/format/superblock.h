@@ -99,6 +99,12 @@ inline uint64_t RootChecksum(const RootSlot& slot, uint64_t pool_id) {
   return Hash64(&slot, offsetof(RootSlot, checksum), pool_id);
 }
 
+// Whether nothing was ever written to the slot.
+inline bool RootIsBlank(const RootSlot& slot) {
+  const RootSlot blank = {};
+  return memcmp(&slot, &blank, sizeof(blank)) == 0;
+}
+
 // Whether these bytes are an undamaged root of this pool that belongs into a slot of this parity.
 inline bool RootChecks(const RootSlot& slot, uint64_t parity, uint64_t pool_id) {
   return slot.epoch != 0 && slot.epoch <= kMostEpoch && slot.epoch % 2 == parity &&

@@ -349,6 +349,26 @@ TEST_F(VerifyTest, ADamagedCopyOfARootIsANoteAndOfTheSuperblockAProblem) {
   EXPECT_NE(std::string::npos, ProblemsNow().find("superblock at offset 3072"));
 }
 
+// The second copy is begun when the first is durable, so a crash within the second root leaves that one blank.
+TEST_F(VerifyTest, ATornSecondRootIsANoteAndTwoDamagedCopiesAreAProblem) {
+  Make();
+  Superblock superblock;
+  memcpy(&superblock, bytes_.data() + kSuperblockOffset, sizeof(superblock));
+  RootSlot first = root_;
+  first.epoch = 1;
+  first.checksum = RootChecksum(first, PoolId(superblock));
+  for (int copy = 0; copy < kRootCopies; copy++) {
+    memcpy(&bytes_[RootSlotOffset(1, copy)], &first, sizeof(first));
+    memset(&bytes_[RootSlotOffset(2, copy)], 0, sizeof(first));
+  }
+  EXPECT_EQ(std::string::npos, ProblemsNow().find("root copy")) << ProblemsNow();
+  bytes_[RootSlotOffset(2, 0) + 8] = 1;
+  EXPECT_EQ(std::string::npos, ProblemsNow().find("root copy")) << ProblemsNow();
+  EXPECT_FALSE(Verify().notes.empty());
+  bytes_[RootSlotOffset(2, 1) + 8] = 1;
+  EXPECT_NE(std::string::npos, ProblemsNow().find("root copy at offset 1536")) << ProblemsNow();
+}
+
 // A database with a savepoint that nothing but its area, a table and a part of a log chunk are left of.
 class SavedVerifyTest : public VerifyTest {
  protected:

@@ -162,7 +162,7 @@ TEST_F(PoolDamageTest, DamageToOneCopyOfARootCostsNothing) {
 }
 
 TEST_F(PoolDamageTest, DamageToBothCopiesOfARootIsReported) {
-  for (uint64_t switches : {1, 3, 4, 5}) {
+  for (uint64_t switches : {1, 2, 3, 4, 5}) {
     MakePool(switches);
     for (uint64_t bit = 0; bit < 8 * sizeof(RootSlot); bit += 3) {
       std::string bytes = Flipped(RootSlotOffset(switches, 0) + bit / 8, static_cast<int>(bit % 8));

@@ -191,15 +191,17 @@ void Verifier::CheckHeader(const PoolHeader& header) {
   }
   if (header.current.epoch == 0) Report("root", "no good copy in any slot");
   for (const auto& slot : header.roots) {
-    // A crash may leave one copy torn, or, of the very first write into a slot, both. Before it the slot is blank.
+    // A crash may leave one copy torn. Of the very first write into a slot that is the first copy, and the second one
+    // is blank, as the slot is before.
     const bool is_first = header.current.epoch <= 1 && !slot[0].good && !slot[1].good;
-    const bool harmless = slot[0].good || slot[1].good || header.current.epoch == 1;
+    const bool harmless = slot[0].good || slot[1].good || (header.current.epoch == 1 && slot[1].blank);
     for (const PoolHeader::Root& root : slot) {
       if (root.good || (root.blank && is_first)) continue;
       if (!harmless) {
         Report(At("root copy", root.offset), "checksum mismatch");
       } else {
-        result_.notes.push_back({At("root copy", root.offset), "damaged or torn; the other one is good"});
+        result_.notes.push_back({At("root copy", root.offset), is_first ? "torn before its root was in force"
+                                                                        : "damaged or torn; the other one is good"});
       }
     }
   }

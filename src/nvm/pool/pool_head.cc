@@ -67,21 +67,23 @@ Status PoolHead::ReadEntries(std::vector<RegionEntry>* entries) const {
 // The good root of the higher epoch rules. From epoch 2 on both slots were written, and one without a good copy, blank
 // or not, is damage and not a crash, for its second copy is written only when the first is durable: so the root that it
 // held may be newer than the one that is left, and opening with the older one would lose what was durable. Epoch 2 is
-// the first to be written into its slot (epoch 1 came before Publish), so that write may have been torn.
+// the first to be written into its slot (epoch 1 came before Publish), so that write may have been torn; then the
+// second copy was never begun.
 Status PoolHead::ReadRoot(RootSlot* root) const {
   *root = RootSlot{};
-  bool good[2] = {false, false};
+  bool good[2] = {false, false}, written[2] = {false, false};
   for (uint64_t parity = 0; parity < 2; parity++) {
     for (int copy = 0; copy < kRootCopies; copy++) {
       RootSlot slot;
       memcpy(&slot, page_ + RootSlotOffset(parity, copy), sizeof(slot));
+      written[parity] = !RootIsBlank(slot);  // of the last copy in the end
       if (!RootChecks(slot, parity, id())) continue;
       good[parity] = true;
       if (slot.epoch > root->epoch) *root = slot;
     }
   }
-  for (uint64_t parity = 0; root->epoch > 1 && parity < 2; parity++) {
-    if (!good[parity]) {
+  for (uint64_t parity = 0; root->epoch > 0 && parity < 2; parity++) {
+    if (!good[parity] && (root->epoch > 1 || written[parity])) {
       return Status::Corruption(
           path_, "both copies of the root at offset " + std::to_string(RootSlotOffset(parity, 0)) + " are damaged");
     }

@@ -257,8 +257,7 @@ PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
       PoolHeader::Root& r = header.roots[parity][copy];
       r.offset = RootSlotOffset(parity, copy);
       memcpy(&r.slot, page + r.offset, sizeof(r.slot));
-      const RootSlot blank = {};
-      r.blank = memcmp(&r.slot, &blank, sizeof(blank)) == 0;
+      r.blank = RootIsBlank(r.slot);
       r.good = header.has_superblock && RootChecks(r.slot, parity, header.pool_id);
       if (r.good && r.slot.epoch > header.current.epoch) header.current = r.slot;
     }
