@@ -50,6 +50,7 @@ Status PoolRegions::LimitFirst(const RegionEntry& second) {
                                          RegionName(second) + " begins at " + std::to_string(second.base));
   }
   set_.LimitFirst(second.base);
+  space_.LimitFirst();
   return Status::OK();
 }
 

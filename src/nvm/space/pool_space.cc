@@ -60,6 +60,15 @@ void PoolSpace::AddRegion(uint64_t limit) {
   if (kChecksWhole) Check();
 }
 
+// What the file systems could give is measured when the further region is added.
+void PoolSpace::LimitFirst() {
+  MutexLock lock(&mutex_);
+  CHECK_EQ(count_, 1);
+  const uint64_t most = regions_.first().max_size();
+  CHECK_LE(parts_[0].total, most);
+  parts_[0].limit = std::min(parts_[0].limit, most);
+}
+
 // Everything that is not free counts as used, the header page too: no sum of extents has to be kept.
 uint64_t PoolSpace::UsedIn(int i) const {
   CHECK(i >= 0 && i < count_);

@@ -55,6 +55,10 @@ class PoolSpace {
   // it; 0: what it may grow to.
   void AddRegion(uint64_t limit);
 
+  // The first region may have become shorter than its limit, since the references of a further one follow. Before that
+  // one is added.
+  void LimitFirst();
+
   // Takes size bytes or, if space is short or scattered, less, but no less than min_size. Multiples of kExtentUnit.
   Status Allocate(uint64_t size, uint64_t min_size, uint64_t leave, PmRef* offset, uint64_t* taken);
 

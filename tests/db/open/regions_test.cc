@@ -275,6 +275,16 @@ TEST_F(RegionsTest, ALimitMayChangeWithinWhatTheRegionHas) {
   EXPECT_EQ(std::to_string(64 * kMiB), Placement("region1-limit"));
 }
 
+// The references of the pool's own file end where those of the next region begin.
+TEST_F(RegionsTest, APoolSizeBeyondTheNextRegionIsNoRoom) {
+  OpenTwo(32 * kMiB);
+  Close();
+  options_.pool_size = 4 * kRegionAlignment;
+  Open();
+  EXPECT_EQ(std::to_string(kRegionAlignment), Placement("region-limit"));
+  EXPECT_EQ(kRegionAlignment + 32 * kMiB, Counter("pool-bytes-capacity"));
+}
+
 TEST_F(RegionsTest, OneCanBeAddedToAFullPoolWhileItIsOpen) {
   options_.pool_size = 4 * kMiB;
   Open();
