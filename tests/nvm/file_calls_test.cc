@@ -5,15 +5,18 @@
 #include <sys/vfs.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
 
 #include "src/nvm/pool/pool.h"
+#include "src/util/files/posix_file.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/faults/gate.h"
+#include "tests/faults/lossy_files.h"
 #include "tests/faults/system_calls.h"
 #include "tests/nvm/pool_files.h"
 
@@ -50,6 +53,42 @@ TEST(PoolCallsTest, NobodyWaitsWhileAFileSystemIsMeasured) {
   gate.Release();
   EXPECT_TRUE(growing.get());
   PretendFileSystems(nullptr);
+}
+
+// Stores in one mode are not synced in that mode; a later owner in file mode builds on them.
+TEST(RegionCallsTest, AnOwnerInFileModeSyncsWhatAnotherModeHasLeft) {
+  TestDir dir;
+  const std::string path = dir / "region", stored = "stored without a sync";
+  for (const PersistMode mode : {kPersistEmulated, kPersistFile}) {
+    LossyFiles files(dir.path(), false);
+    std::unique_ptr<Region> region;
+    ASSERT_OK(Region::Create(path, kMiB, kMiB, kPersistEmulated, &region));
+    ASSERT_OK(region->SyncFile());
+    ASSERT_OK(SyncDirectoryOf(path));
+    memcpy(region->base() + kPoolHeaderSize, stored.data(), stored.size());
+    region.reset();
+    ASSERT_OK(Region::Open(path, kMiB, mode, &region));
+    const std::string left = files.Take(nullptr).files["region"];
+    ASSERT_EQ(kMiB, left.size());
+    EXPECT_EQ(mode == kPersistFile, left.compare(kPoolHeaderSize, stored.size(), stored) == 0);
+    region.reset();
+    std::filesystem::remove(path);
+  }
+}
+
+TEST(RegionCallsTest, AnOwnerInFileModeIsToldThatASyncFailed) {
+  TestDir dir;
+  std::unique_ptr<Region> region;
+  ASSERT_OK(Region::Create(dir / "region", kMiB, kMiB, kPersistFile, &region));
+  region.reset();
+  CallFault fault;
+  fault.at = 1;
+  fault.error = EIO;
+  fault.only = "fsync";
+  ArmCallFault(fault);
+  EXPECT_STATUS(IOError, Region::Open(dir / "region", kMiB, kPersistFile, &region));
+  EXPECT_EQ(1u, DisarmCallFault());
+  EXPECT_EQ(nullptr, region);
 }
 
 // btrfs, simulated: nothing here can be told not to copy on write.

@@ -53,7 +53,8 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
   return s;
 }
 
-// The size comes before the mapping, which needs it to know how many addresses to take.
+// The size comes before the mapping, which needs it to know how many addresses to take. In file mode only what was
+// stored in that mode has been synced: bytes of another mode, or of a tool that copied the file, are so now.
 Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region,
                     const Place& place) {
   std::unique_ptr<Region> r(new Region(path, place));
@@ -63,6 +64,7 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
   r->SetSize(size);
   s = r->Map(max_size, wanted);
   if (s.ok()) s = r->CheckNodes(0, size);
+  if (s.ok() && place.use == RegionUse::kOwner && r->mode() == kPersistFile) s = r->SyncFile();
   if (s.ok()) *region = std::move(r);
   return s;
 }

@@ -39,8 +39,9 @@ class Region {
   static Status Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
                        std::unique_ptr<Region>* region, const Place& place = Place());
 
-  // Opens an existing file at its present size, or a DAX device, which has one size for ever. InvalidArgument if its
-  // memory does not lie on the nodes, or if it does not fit into what the range has for it.
+  // Opens an existing file at its present size, or a DAX device, which has one size for ever. In file mode all that the
+  // file has is durable then, for an owner. InvalidArgument if its memory does not lie on the nodes, or if it does not
+  // fit into what the range has for it.
   static Status Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region,
                      const Place& place = Place());
 
