@@ -8,6 +8,7 @@
 
 #include "src/format/region_table.h"
 #include "src/nvm/pool/pool.h"
+#include "src/nvm/pool/pool_image.h"
 #include "src/util/bytes/coding.h"
 #include "src/util/bytes/hash.h"
 #include "tests/common/environment.h"
@@ -273,6 +274,51 @@ TEST_F(PoolDamageTest, WhatLiesBetweenTheRootsDoesNotMatter) {
   uint64_t epoch;
   EXPECT_OK(OpenBytes(bytes, &epoch));
   EXPECT_EQ(4u, epoch);
+}
+
+// The words of a copy that bits name are stored, the others are zero.
+std::string Torn(std::string page, uint64_t offset, uint64_t words, uint64_t stored) {
+  for (uint64_t word = 0; word < words; word++) {
+    if ((stored >> word & 1) == 0) page.replace(offset + 8 * word, 8, 8, '\0');
+  }
+  return page;
+}
+
+// A device has no name by which a whole pool is known from one whose making a crash cut off.
+TEST_F(PoolDamageTest, UntilItsFirstRootIsDurableADeviceHoldsNothing) {
+  constexpr uint64_t kSuperblockWords = sizeof(Superblock) / 8, kRootWords = sizeof(RootSlot) / 8;
+  EXPECT_TRUE(HoldsNothing(std::string(kPoolHeaderSize, '\0').data()));
+  MakePool(0);
+  std::string page = good_.substr(0, kPoolHeaderSize);
+  for (uint64_t stored = 0; stored < uint64_t{1} << kSuperblockWords; stored++) {
+    const std::string one = Torn(page, SuperblockOffset(0), kSuperblockWords, stored);
+    ASSERT_TRUE(HoldsNothing(Torn(one, SuperblockOffset(1), kSuperblockWords, ~stored).data())) << stored;
+  }
+  MakePool(1);
+  page = good_.substr(0, kPoolHeaderSize);
+  EXPECT_FALSE(HoldsNothing(page.data()));
+  const std::string first = Torn(page, RootSlotOffset(1, 1), kRootWords, 0);
+  EXPECT_FALSE(HoldsNothing(first.data()));
+  for (uint64_t stored = 0; stored + 1 < uint64_t{1} << kRootWords; stored++) {
+    ASSERT_TRUE(HoldsNothing(Torn(first, RootSlotOffset(1, 0), kRootWords, stored).data())) << stored;
+  }
+}
+
+TEST_F(PoolDamageTest, ADeviceWithADamagedPoolOrWithOtherDataHoldsSomething) {
+  MakePool(3);
+  for (const uint64_t offset : {RootSlotOffset(0, 0), RootSlotOffset(0, 1), RootSlotOffset(1, 0), RootSlotOffset(1, 1),
+                                SuperblockOffset(0), SuperblockOffset(1)}) {
+    good_[offset + 8] = static_cast<char>(good_[offset + 8] ^ 1);
+    EXPECT_FALSE(HoldsNothing(good_.data())) << offset;
+  }
+  MakePool(1);
+  for (int copy = 0; copy < kRootCopies; copy++) good_[RootSlotOffset(1, copy) + 8] ^= 1;
+  EXPECT_FALSE(HoldsNothing(good_.data()));
+  std::string letter(kPoolHeaderSize, '\0');
+  letter.replace(512, 8, "Dear all");
+  EXPECT_FALSE(HoldsNothing(letter.data()));
+  letter = "Dear all" + std::string(kPoolHeaderSize, '\0');
+  EXPECT_FALSE(HoldsNothing(letter.data()));
 }
 
 TEST_F(PoolDamageTest, AShortFileIsNoPool) {

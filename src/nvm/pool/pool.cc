@@ -136,7 +136,8 @@ void Pool::Remove() {
 }
 
 // A device has no second name, so the pool is written in its place. Until the first root is there the device counts as
-// empty (ExistsOnDevice).
+// empty (ExistsOnDevice). Words that a making which was cut off has left there go first: a root that is torn in turn
+// could complete them.
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   const PathKind kind = options.memory != nullptr ? PathKind::kAnonymous : KindOfPath(path);
   const bool has_file = kind == PathKind::kFile;
@@ -151,6 +152,7 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
             : Region::Create(temporary, InitialRegionSize(options.limit), options.limit, options.persist_mode, &region,
                              FirstPlace(options, 0));
     if (!s.ok()) return s;
+    if (kind == PathKind::kDevice) Discard(*region);
     std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
     p->MakeNew();
     *pool = std::move(p);

@@ -266,4 +266,22 @@ PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
   return header;
 }
 
+// A making stores both copies of the superblock, in any order of their words, into a page of zeros. Only when both are
+// durable comes the first copy of the first root, and its second copy when that is durable.
+bool HoldsNothing(const char* page) {
+  const PoolHeader header = ReadPoolHeader(page, kPoolHeaderSize);
+  if (header.has_superblock) {
+    const auto& [even, odd] = header.roots;
+    return header.current.epoch == 0 && even[0].blank && even[1].blank && odd[1].blank;
+  }
+  std::string rest(page, kPoolHeaderSize);
+  for (int copy = 0; copy < kSuperblockCopies; copy++) {
+    const Superblock& torn = header.copies[copy].superblock;
+    if (torn.magic != 0 && torn.magic != kPoolMagic) return false;
+    if (torn.version != 0 && torn.version != kPoolFormatVersion) return false;
+    rest.replace(SuperblockOffset(copy), sizeof(torn), sizeof(torn), '\0');
+  }
+  return rest.find_first_not_of('\0') == std::string::npos;
+}
+
 }  // namespace miodb

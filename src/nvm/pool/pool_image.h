@@ -142,6 +142,10 @@ class PoolImage {
 // Reads the header page; a file without one has nothing good.
 PoolHeader ReadPoolHeader(const char* page, uint64_t size);
 
+// Whether a device with this header page holds nothing of anybody's: the page is zero, or as a crash leaves it before
+// the first root of a new pool is durable.
+bool HoldsNothing(const char* page);
+
 }  // namespace miodb
 
 #endif  // MIODB_SRC_NVM_POOL_POOL_IMAGE_H_

@@ -120,21 +120,14 @@ void Discard(const Region& region) {
   }
 }
 
-// A device has no name that a pool could get when it is whole. The first root marks a pool there: a superblock without
-// one was left by a crash while the pool was made.
+// A device has no name that a pool could get when it is whole. The first root marks a pool there: without it nobody was
+// told of a pool. A page with somebody else's data counts as a pool, and opening it says no.
 Status Pool::ExistsOnDevice(const std::string& path, bool* exists) {
   std::unique_ptr<Region> region;
   Status s = Region::Open(path, 0, kPersistAuto, &region);
   if (!s.ok()) return s;
   CHECK_GE(region->size(), kPoolHeaderSize);
-  const PoolHeader header = ReadPoolHeader(region->base(), region->size());
-  bool blank_roots = true;
-  for (const auto& of_parity : header.roots) {
-    for (const PoolHeader::Root& root : of_parity) blank_roots = blank_roots && root.blank;
-  }
-  // A page that is neither blank nor a superblock is somebody's data: that counts as a pool, and opening it says no.
-  const bool zero = std::all_of(region->base(), region->base() + kPoolHeaderSize, [](char c) { return c == 0; });
-  *exists = !(zero || (header.has_superblock && blank_roots));
+  *exists = !HoldsNothing(region->base());
   return s;
 }
 
