@@ -55,6 +55,17 @@ namespace {
 // Updates are handed to the new database in batches of this size.
 constexpr size_t kBatchBytes = 1 << 20;
 
+// A directory that is not there has none.
+Status HasTables(Env* env, const std::string& directory, bool* has) {
+  DCHECK(has != nullptr);
+  std::vector<std::string> names;
+  const Status s = env->GetChildren(directory, &names);
+  uint64_t number;
+  *has = std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return SsdStore::ParseTableName(name, &number); });
+  return s.IsNotFound() ? Status::OK() : s;
+}
+
 }  // namespace
 
 // Reasons to refuse are looked for first, while nothing has been written. An earlier repair that was cut off is
@@ -86,7 +97,6 @@ Status Repairer::Run() {
   bool finished = false;
   s = ReadParts(header);
   if (s.ok()) s = CheckGivenFolder();
-  if (s.ok() && exchanged_) s = ReadLostBefore();
   if (s.ok() && exchanged_) s = FinishStore();
   if (s.ok()) s = FinishSwap(header.pool_id, &finished);
   if (!s.ok() || finished) return s;
@@ -129,16 +139,6 @@ void Repairer::Report(const Problem& problem) {
   lost_lines_++;
 }
 
-// A directory that is not there has none.
-Status Repairer::HasTables(const std::string& directory, bool* has) const {
-  std::vector<std::string> names;
-  const Status s = env_->GetChildren(directory, &names);
-  uint64_t number;
-  *has = std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return SsdStore::ParseTableName(name, &number); });
-  return s.IsNotFound() ? Status::OK() : s;
-}
-
 // Whether an earlier repair has exchanged the pools, or replaced STORE, but not the directories.
 Status Repairer::LacksSwap(uint64_t pool_id, bool* lacks) const {
   std::optional<uint64_t> owner;
@@ -148,8 +148,8 @@ Status Repairer::LacksSwap(uint64_t pool_id, bool* lacks) const {
   if (!s.ok() || pool_id == 0 || owner != pool_id) return s;
   s = SsdStore::FindOwner(env_, options_.ssd_path, &owner);
   bool has_tables = false, fresh_has_tables = false;
-  if (s.ok()) s = HasTables(options_.ssd_path, &has_tables);
-  if (s.ok()) s = HasTables(RepairedSsdPath(options_), &fresh_has_tables);
+  if (s.ok()) s = HasTables(env_, options_.ssd_path, &has_tables);
+  if (s.ok()) s = HasTables(env_, RepairedSsdPath(options_), &fresh_has_tables);
   // A new one is in use, which needed no files of ours; but an open that failed may have made it.
   *lacks = s.ok() && (owner != pool_id || (!has_tables && fresh_has_tables));
   return s;
@@ -158,6 +158,7 @@ Status Repairer::LacksSwap(uint64_t pool_id, bool* lacks) const {
 // Finishes the exchange of an earlier repair. From here on it is known that no other repair needs the files of this
 // name.
 Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
+  CHECK(exchange_ == Exchange::kUnknown);
   bool lacks = false, log_is_new = true;
   Status s = LacksSwap(pool_id, &lacks);
   if (!s.ok()) return s;
@@ -301,13 +302,6 @@ Status Repairer::Write(Salvage* salvage) {
   if (s.ok()) s = ApplyLogFiles(*salvage->log(), db.get());
   if (s.ok()) s = db->Flush();
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
-}
-
-// The lines of the repair whose exchange is finished here: the damaged pool, to which they belong, is out of its place.
-Status Repairer::ReadLostBefore() {
-  CHECK(exchanged_ && lost_before_.empty());
-  const Status s = ReadFileToString(env_, LostPath(name_), &lost_before_);
-  return s.IsNotFound() ? Status::OK() : s;
 }
 
 // Step 5. LOST is there before the pools are exchanged, so nobody meets a repaired database without the list of what it

@@ -79,7 +79,12 @@ Status Repairer::ReadParts(const PoolHeader& header) {
                         UuidText(store_.pool.data()) +
                         ". To have this pool repaired as the database's, remove the file first");
   }
-  if (exchanged_) store_.pool = uuid;
+  if (exchanged_) {
+    CHECK(exchange_ == Exchange::kUnknown && lost_before_.empty());
+    store_.pool = uuid;
+    s = ReadFileToString(env_, LostPath(name_), &lost_before_);
+    if (!s.ok() && !s.IsNotFound()) return s;
+  }
   return FindLogFolder();
 }
 

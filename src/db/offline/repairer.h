@@ -87,13 +87,11 @@ class Repairer {
   Status FinishSwap(uint64_t pool_id, bool* finished);
   Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
   Status Write(Salvage* salvage);
-  Status HasTables(const std::string& directory, bool* has) const;
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
   Status FindRanges(Salvage* salvage);
   Status ApplyLogFiles(const LogHistory& log, DBImpl* db);
   bool TakeForLog(const RecordView& record);
   Status LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch);
-  Status ReadLostBefore();
   Status WriteLost(const Salvage::Counts& counts);
   std::vector<NvmRegion> FreshRegions() const;
   Status SetRegionsAside();

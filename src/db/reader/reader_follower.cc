@@ -60,6 +60,7 @@ Status CheckStore(const Options& options, const std::string& name, const StoreDe
   if (store.log.in_use) {
     return Status::NotSupported(name, "its log is in files, which a reader does not follow: Options::log_mode");
   }
+  DCHECK(!name.empty());
   Status s = CheckPlaces(options, name, store);
   if (!s.ok()) return s;
   std::vector<std::string> parts = {PoolPath(store.pool_path, name), store.ssd_path};

@@ -244,6 +244,7 @@ Status CheckRegionPlaces(const Options& options, const std::string& name, const 
 // A path without a uuid is that of a region which was being added: the pool has it, or a crash came first.
 Status CheckPoolAge(const std::string& name, const StoreDescriptor& store, const Pool& pool) {
   const RegionSet& regions = pool.regions();
+  DCHECK(store.successor == Uuid{});
   for (const StoreDescriptor::Region& region : store.regions) {
     bool known = region.uuid == Uuid{};
     for (int i = 1; i < regions.count(); i++) known = known || region.uuid == MakeUuid(regions.at(i).uuid);
@@ -261,6 +262,7 @@ Status CheckPoolAge(const std::string& name, const StoreDescriptor& store, const
 // tells. The path of another database counts only if it does not depend on where that was opened.
 Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& store,
                      const std::vector<std::string>& parts) {
+  DCHECK(env != nullptr);
   const std::string& directory = store.directory;
   StoreDescriptor original;
   if (directory.empty() || directory == RealPath(name) || !ReadStore(env, directory, &original).ok() ||

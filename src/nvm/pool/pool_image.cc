@@ -269,6 +269,7 @@ PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
 // A making stores both copies of the superblock, in any order of their words, into a page of zeros. Only when both are
 // durable comes the first copy of the first root, and its second copy when that is durable.
 bool HoldsNothing(const char* page) {
+  DCHECK(page != nullptr);
   const PoolHeader header = ReadPoolHeader(page, kPoolHeaderSize);
   if (header.has_superblock) {
     const auto& [even, odd] = header.roots;
