@@ -40,6 +40,7 @@ Status Repairer::RunVolatile() {
                                    "has neither a file STORE nor an SSD tier, so there is nothing to repair it from");
   } else {
     s = SsdStore::ReadOwner(env_, options_.ssd_path, &id);
+    if (s.ok()) Go(Exchange::kNotBegun);  // without STORE no exchange of an earlier repair can be told
   }
   if (!s.ok() || finished) return s;
   s = RemoveFresh();
