@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/common/clock/ticks.h"
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/db_bench/config/config.h"
@@ -50,6 +51,7 @@ struct Store {
   uint64_t fail_at_put = std::numeric_limits<uint64_t>::max();
   uint64_t signal_at_put = std::numeric_limits<uint64_t>::max();
   bool signal_at_wait = false;
+  uint64_t least_get_nanos = 0;  // so long takes a get at least
   std::string persist_mode = "emulated";
   bool has_counters = true;
 };
@@ -126,6 +128,9 @@ class MapSession : public Session {
   Code Get(std::string_view key, std::string_view* value) override {
     const std::lock_guard<std::mutex> lock(store_->mutex);
     store_->gets++;
+    const uint64_t begin = Ticks::Now();
+    while (Ticks::NanosBetween(begin, Ticks::Now()) < store_->least_get_nanos) {
+    }
     store_->get_keys.insert(std::string(key));
     const auto it = store_->map.find(std::string(key));
     if (it == store_->map.end()) return Code::kNotFound;

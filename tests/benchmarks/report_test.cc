@@ -227,6 +227,29 @@ TEST(StatsTest, TimesAreKeptOnlyWhenWanted) {
   EXPECT_EQ(LatencyText(config, stats), "");
 }
 
+TEST(StatsTest, AWaitWithinAnOperationIsNotInItsTime) {
+  constexpr uint64_t kWork = 200000, kWait = 50000000;
+  const auto spin = [](uint64_t nanos) {
+    const uint64_t begin = Ticks::Now();
+    while (Ticks::NanosBetween(begin, Ticks::Now()) < nanos) {
+    }
+  };
+  Config config;
+  config.latency = true;
+  Stats stats(config, 0, false);
+  const uint64_t start = Ticks::Now();
+  stats.Start();
+  spin(kWork);
+  const uint64_t wait = Ticks::Now();
+  spin(kWait);
+  stats.SkipTime(wait);
+  spin(kWork);
+  stats.FinishedOp(OpType::kUpdate);
+  const uint64_t all = Ticks::NanosBetween(start, Ticks::Now());
+  EXPECT_GE(stats.latency().max(), 2 * kWork);
+  EXPECT_LE(stats.latency().max() + kWait, all);
+}
+
 TEST(StatsTest, HistogramsAreByOperationInRocksDbsStyleOnly) {
   for (const char* style : {"rocksdb", "leveldb"}) {
     Config config;

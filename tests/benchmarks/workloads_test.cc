@@ -201,6 +201,19 @@ TEST_F(DriverTest, ALimitHoldsWritersBack) {
   EXPECT_GE(std::stod(out_.substr(out_.rfind(' ', at - 1))), 0.08);
 }
 
+// An update reads before it waits for its turn to write.
+TEST_F(DriverTest, AnUpdateUnderALimitHasTheTimeOfItsRead) {
+  config_.num = 20;
+  config_.benchmark_write_rate_limit = int64_t{1} << 40;
+  config_.latency = true;
+  store_.least_get_nanos = 1000000;
+  EXPECT_EQ(Run("updaterandom"), 0);
+  EXPECT_EQ(store_.gets, 20u);
+  const size_t at = out_.find("P50: ");
+  ASSERT_NE(at, std::string::npos) << out_;
+  EXPECT_GE(std::stod(out_.substr(at + 5)), 1000) << out_;
+}
+
 TEST(RateLimiterTest, RequestsGetTheirTurnsOneBehindTheOther) {
   RateLimiter limiter(1000);
   constexpr uint64_t kSecond = 1000000000;

@@ -75,8 +75,12 @@ class Stats {
     expected_seconds_ = seconds;
   }
 
-  // The time since the last operation belongs to no operation: a wait for the rate limit, for example.
+  // The time since the last operation belongs to no operation: a report, for example.
   void SkipTime() { last_ticks_ = Ticks::Now(); }
+
+  // The time since this reading of Ticks belongs to no operation: a wait for the rate limit in the middle of an
+  // operation, for example.
+  void SkipTime(uint64_t since_ticks) { last_ticks_ += Ticks::Now() - since_ticks; }
 
   // An operation that did "ops" units of work (the entries of a batch) has just returned. The operation's time runs
   // from the last call or Start, so it includes making the key and the value.

@@ -108,11 +108,12 @@ uint64_t ThreadState::ReadKey() {
 }
 
 void ThreadState::AwaitTurn(RateLimiter* limiter, uint64_t units) {
+  const uint64_t begin = Ticks::Now();
   // A background thread also wakes up when the others are done, unless it has work of its own to finish.
   limiter->Await(units, [this] {
     return Interrupt::StopRequested() || (!run->MeasuredThreadsRun() && !workload.finish_after_writes);
   });
-  stats.SkipTime();
+  stats.SkipTime(begin);
 }
 
 bool ThreadState::GetOne(uint64_t number) {
