@@ -67,8 +67,9 @@ char* ValueForC(const Status& s, const Slice& value, size_t* vallen, char** errp
 
 namespace {
 
-// Calls two functions of C for the updates of a batch, in their order. Keys and values are the batch's bytes, for the
-// length of the call.
+// Calls two functions of C for the updates of a batch that LevelDB has, in their order, and goes on over the others: a
+// function that gets a key alone cannot tell an operand, a range or another family. Keys and values are the batch's
+// bytes, for the length of the call.
 class CHandler final : public WriteBatch::Handler {
  public:
   using PutFunction = void (*)(void*, const char* k, size_t klen, const char* v, size_t vlen);
@@ -80,6 +81,17 @@ class CHandler final : public WriteBatch::Handler {
     put_(state_, key.data(), key.size(), value.data(), value.size());
   }
   void Delete(const Slice& key) override { deleted_(state_, key.data(), key.size()); }
+  Status SingleDelete(const Slice& key) override {
+    Delete(key);
+    return Status::OK();
+  }
+  Status Merge(const Slice&, const Slice&) override { return Status::OK(); }
+  Status DeleteRange(const Slice&, const Slice&) override { return Status::OK(); }
+  Status PutCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
+  Status DeleteCF(uint32_t, const Slice&) override { return Status::OK(); }
+  Status MergeCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
+  Status SingleDeleteCF(uint32_t, const Slice&) override { return Status::OK(); }
+  Status DeleteRangeCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
 
  private:
   void* const state_;

@@ -41,6 +41,33 @@ class FamiliesCTest : public CApiTest {
   miodb_mergeoperator_t* const append_ = miodb_mergeoperator_create_string_append(",", 1);
 };
 
+void OnPut(void* text, const char* k, size_t klen, const char* v, size_t vlen) {
+  *static_cast<std::string*>(text) += "put(" + std::string(k, klen) + "," + std::string(v, vlen) + ")";
+}
+void OnDelete(void* text, const char* k, size_t klen) {
+  *static_cast<std::string*>(text) += "del(" + std::string(k, klen) + ")";
+}
+
+// Updates of every kind stand before and between those that LevelDB has.
+TEST_F(FamiliesCTest, AWalkOverABatchGoesOnOverUpdatesThatLevelDbLacks) {
+  miodb_column_family_t* const a = OpenAndCreate("a");
+  leveldb_writebatch_t* const batch = leveldb_writebatch_create();
+  miodb_writebatch_put_cf(batch, a, "of a", 4, "x", 1);
+  miodb_writebatch_delete_cf(batch, a, "of a", 4);
+  miodb_writebatch_merge_cf(batch, a, "of a", 4, "x", 1);
+  leveldb_writebatch_put(batch, "k", 1, "1", 1);
+  miodb_writebatch_single_delete_cf(batch, a, "of a", 4);
+  miodb_writebatch_delete_range_cf(batch, a, "b", 1, "d", 1);
+  miodb_writebatch_merge(batch, "k", 1, "2", 1);
+  miodb_writebatch_single_delete(batch, "s", 1);
+  miodb_writebatch_delete_range(batch, "b", 1, "d", 1);
+  leveldb_writebatch_delete(batch, "k", 1);
+  std::string text;
+  leveldb_writebatch_iterate(batch, &text, OnPut, OnDelete);
+  EXPECT_EQ("put(k,1)del(s)del(k)", text);
+  leveldb_writebatch_destroy(batch);
+}
+
 TEST_F(FamiliesCTest, EveryCallWithAFamilyIsOfThatFamily) {
   miodb_column_family_t* const a = OpenAndCreate("a");
   miodb_column_family_t* const b = Create(std::string("b\0x", 3));

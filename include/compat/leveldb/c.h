@@ -113,7 +113,9 @@ LEVELDB_EXPORT void leveldb_writebatch_clear(leveldb_writebatch_t*);
 LEVELDB_EXPORT void leveldb_writebatch_put(leveldb_writebatch_t*, const char* key, size_t klen, const char* val,
                                            size_t vlen);
 LEVELDB_EXPORT void leveldb_writebatch_delete(leveldb_writebatch_t*, const char* key, size_t klen);
-/* Calls put(state, ...) or deleted(state, ...) for every update, in their order. */
+/* Calls put(state, ...) or deleted(state, ...) for every update that LevelDB has, in their order; deleted also for a
+   single deletion. Operands of merges, deletions of ranges and updates of other column families (miodb/c.h) are left
+   out. */
 LEVELDB_EXPORT void leveldb_writebatch_iterate(const leveldb_writebatch_t*, void* state,
                                                void (*put)(void*, const char* k, size_t klen, const char* v,
                                                            size_t vlen),
