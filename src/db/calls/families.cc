@@ -80,6 +80,7 @@ Status Families::CheckName(const std::string& name) const {
 // waits meanwhile, and is then refused. Memory is allocated before the edit, and the new handle is taken back if there
 // is none, or if the edit fails.
 Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
+  DCHECK(family != nullptr);
   *family = nullptr;
   const FamilyGate::Still still(db_.families);
   // A copy that follows makes the new family with the first write to it, and by then has to have dropped an old one of
@@ -162,7 +163,7 @@ Status Families::Drop(ColumnFamilyHandle* family) {
   Status s = IdOf(family, &id);
   if (s.ok() && id == kDefaultFamily) s = Status::InvalidArgument("column family default", "cannot be dropped");
   if (!s.ok()) return s;
-  unerased_.insert(id);  // before the edit, behind which there may be no memory for it
+  CHECK(unerased_.insert(id).second);  // before the edit, behind which there may be no memory for it
   s = db_.WithMemory([&] { return TakeName(family, id, still); });
   if (!s.ok()) {
     unerased_.erase(id);

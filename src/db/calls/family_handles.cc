@@ -21,6 +21,7 @@ void FamilyHandles::Add(uint32_t id, const std::string& name) {
   auto handle = std::make_unique<FamilyHandle>(this, id, name);
   if (handles_.size() == handles_.capacity()) handles_.reserve(2 * handles_.size() + 1);
   CHECK(by_name_.emplace(name, handle.get()).second);  // CheckName, or the manifest's state, said so
+  DCHECK_LT(handles_.size(), handles_.capacity());
   handles_.push_back(std::move(handle));
 }
 

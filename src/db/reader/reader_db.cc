@@ -127,7 +127,7 @@ Status ReaderDb::Refusal() const {
 
 // Reads get the error of a failed look, until a look succeeds.
 Status ReaderDb::Look(ReaderFollower::Depth depth) const {
-  const Status s = NoThrow(context_->name, [&] { return follower_->Look(depth); });
+  const Status s = follower_->Look(depth);
   if (s.ok() && !failed_.load(std::memory_order_relaxed)) return s;  // relaxed: the mutex orders failure_
   const MutexLock lock(&mutex_);
   failure_ = s;
@@ -159,6 +159,11 @@ Status ReaderDb::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterat
     Status s = BeforeRead();
     return s.ok() ? UpdateStream::Open(*context_, follower_.get(), sequence, updates) : s;
   });
+}
+
+uint64_t ReaderDb::GetLatestSequenceNumber() const {
+  BeforeRead().IgnoreError();  // then it is that of the last look that did not fail
+  return follower_->LastVisible();
 }
 
 // Handles of families follow here and not in each look: a program gets to know a new family by asking for it, and a

@@ -18,6 +18,7 @@
 #include "src/db/store/store_file.h"
 #include "src/format/file_names.h"
 #include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 // A look, step by step:
 //
@@ -177,7 +178,7 @@ Status ReaderFollower::CheckSame() {
   if (s.ok()) s = CheckStore(db_.options, db_.name, now);
   if (!s.ok()) return s;
   const bool same = now.pool == MakeUuid(db_.pool->uuid()) && now.ssd_path.empty() == (db_.ssd == nullptr) &&
-                    (db_.ssd == nullptr || now.ssd_path == db_.ssd->path());
+                    (db_.ssd == nullptr || RealPath(now.ssd_path) == RealPath(db_.ssd->path()));
   if (!same) return Replaced(store_path);
   store_mark_ = store;
   return s;
@@ -266,7 +267,8 @@ Status ReaderFollower::OpenVersion(uint64_t time) {
   return s;
 }
 
-// If tables and memtables are the same as before, only the sequence changes.
+// If tables and memtables are the same as before, only the sequence changes. The sequence is told to others (shown_)
+// when reads find all writes up to it.
 void ReaderFollower::Publish() {
   std::vector<MemTableRef> memtables = log_->MemTables();
   std::unique_ptr<ReadState> state;
@@ -284,10 +286,12 @@ void ReaderFollower::Publish() {
   }
   DCHECK_GE(log_->last_sequence(), sources_->last_sequence.load(std::memory_order_relaxed));  // relaxed: one thread
   sources_->last_sequence.store(log_->last_sequence(), std::memory_order_release);            // release: as by a leader
-  if (state == nullptr) return;
-  sources_->states.Publish(std::move(state));
-  published_ = std::move(memtables);
-  published_version_ = version_;
+  if (state != nullptr) {
+    sources_->states.Publish(std::move(state));
+    published_ = std::move(memtables);
+    published_version_ = version_;
+  }
+  shown_.store(log_->last_sequence(), std::memory_order_release);  // release: with LastVisible
 }
 
 // Step 4. An edit makes a family before a frame has a key of it, so a look at the manifest behind the one at the frame
@@ -303,37 +307,55 @@ Status ReaderFollower::FollowLog(uint64_t time) {
   }
 }
 
-// The time is read before anything else. States that nobody has any more go at the end, whatever the look came to:
-// while one of them is there its time is pinned, and the owner waits for it.
+// States that nobody has any more go at the end, whatever the look came to: while one of them is there its time is
+// pinned, and the owner waits for it.
 Status ReaderFollower::Look(Depth depth) {
   const MutexLock lock(&mutex_);
+  last_look_ = NoThrow(db_.name, [&] {
+    mutex_.AssertHeld();  // for the analysis, which does not see that the call is made at once
+    return TakeLook(depth);
+  });
+  sources_->states.Reclaim();  // what only they had need not be kept until the next edit
+  return last_look_;
+}
+
+// The time is read before anything else.
+Status ReaderFollower::TakeLook(Depth depth) {
   CHECK(manifest_ != nullptr);
   const uint64_t time = pins_->Now();
   Status s = CheckSame();
   if (s.ok()) s = Follow(time);
   if (s.ok() && depth == Depth::kLog) s = FollowLog(time);
   if (s.ok()) Publish();
-  sources_->states.Reclaim();  // what only they had need not be kept until the next edit
   return s;
 }
 
 // acquire: who sees the sequence sees the state that has it.
-uint64_t ReaderFollower::LastVisible() const { return sources_->last_sequence.load(std::memory_order_acquire); }
+uint64_t ReaderFollower::LastVisible() const { return shown_.load(std::memory_order_acquire); }
 
-// The version holds all space that comes free from its look on, and so also the log that was named then.
+Status ReaderFollower::Find(uint64_t sequence, LogPart* part) const {
+  DCHECK(log_ != nullptr && part->extent == nullptr);
+  DCHECK_LE(sequence, LastVisible());
+  if (sequence >= log_->first_sequence()) {
+    return log_->FindPart(sequence, part) ? Status::OK() : Status::Corruption(db_.pool->path(), "the log has a gap");
+  }
+  uint64_t begin = log_->first_sequence();
+  const KeptChunk* const hit = manifest_->state().kept.Find(sequence, &begin);
+  if (hit == nullptr) return NoMoreInLog(sequence, begin);
+  *part = {hit->id, nullptr, hit->bytes, hit->first_sequence, hit->last_sequence};
+  return db_.pool->Claim(hit->offset, RoundToUnit(hit->bytes), ExtentKind::kLog, &part->extent);
+}
+
+// The version holds all space that comes free from its look on, and so also the log that was named then. A look that
+// failed half-way may have let go of chunks, and does not know yet where else their writes are.
 Status ReaderFollower::FindPart(uint64_t sequence, LogPart* part) const {
   const MutexLock lock(&mutex_);
   CHECK(version_ != nullptr);
-  if (sequence >= log_->first_sequence()) {
-    if (!log_->FindPart(sequence, part)) return Status::Corruption(db_.pool->path(), "the log has a gap");
-  } else {
-    uint64_t begin = log_->first_sequence();
-    const KeptChunk* const hit = manifest_->state().kept.Find(sequence, &begin);
-    if (hit == nullptr) return NoMoreInLog(sequence, begin);
-    *part = {hit->id, nullptr, hit->bytes, hit->first_sequence, hit->last_sequence};
-    Status s = db_.pool->Claim(hit->offset, RoundToUnit(hit->bytes), ExtentKind::kLog, &part->extent);
-    if (!s.ok()) return s;
+  Status s = Find(sequence, part);
+  if (!s.ok() && !last_look_.ok()) {
+    s = Status::IOError(db_.name, "the log cannot be read, because the last look failed: " + last_look_.ToString());
   }
+  if (!s.ok()) return s;
   struct Held {
     std::shared_ptr<const HeldVersion> version;
     ExtentRef extent;
@@ -341,7 +363,7 @@ Status ReaderFollower::FindPart(uint64_t sequence, LogPart* part) const {
   auto held = std::make_shared<Held>(Held{version_, part->extent});
   Extent* const extent = part->extent.get();
   part->extent = ExtentRef(std::move(held), extent);
-  return Status::OK();
+  return s;
 }
 
 std::map<uint64_t, FamilyEntry> ReaderFollower::families() {

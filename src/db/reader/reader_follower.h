@@ -6,6 +6,7 @@
 #ifndef MIODB_SRC_DB_READER_READER_FOLLOWER_H_
 #define MIODB_SRC_DB_READER_READER_FOLLOWER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -34,10 +35,11 @@ class ReaderFollower final : public LogSource {
   // Finds the database, maps its pool, and takes the first look.
   Status Open();
 
-  // Brings what reads see up to date. After an error it is as it was.
+  // Brings what reads see up to date. After an error reads see what they saw. Throws nothing.
   Status Look(Depth depth) EXCLUDES(mutex_);
 
-  // As of the last look, with whatever it takes to keep the part where it is.
+  // Of the state that was published last, with whatever it takes to keep the part where it is. A look that failed may
+  // have left parts behind, and then is the reason of an error.
   uint64_t LastVisible() const override;
   Status FindPart(uint64_t sequence, LogPart* part) const override EXCLUDES(mutex_);
 
@@ -84,7 +86,9 @@ class ReaderFollower final : public LogSource {
   Status FollowManifest() REQUIRES(mutex_);
   Status Follow(uint64_t time) REQUIRES(mutex_);
   Status OpenVersion(uint64_t time) REQUIRES(mutex_);
+  Status TakeLook(Depth depth) REQUIRES(mutex_);
   void Publish() REQUIRES(mutex_);
+  Status Find(uint64_t sequence, LogPart* part) const REQUIRES(mutex_);
 
   DbContext& db_;
   ReadSources* const sources_;
@@ -93,7 +97,10 @@ class ReaderFollower final : public LogSource {
   std::map<std::string, FileIdentity>
       mapped_;  // the pool and its regions by path, as they were before they were opened
 
+  std::atomic<uint64_t> shown_{0};  // the last sequence of the state that was published last
+
   mutable Mutex mutex_;
+  Status last_look_ GUARDED_BY(mutex_);
   FileMark store_mark_ GUARDED_BY(mutex_);
   std::unique_ptr<ManifestReader> manifest_ GUARDED_BY(mutex_);
   std::unique_ptr<StateOpener> opener_ GUARDED_BY(mutex_);

@@ -61,6 +61,7 @@ void Events::Note(const Make& make) {
   if (listeners_.empty()) return;
   MutexLock lock(&mutex_);
   if (state_ == State::kStopping) return;
+  DCHECK_LE(queue_.size(), kMostWaiting);
   try {
     if (queue_.size() < kMostWaiting) {
       queue_.push_back(make());

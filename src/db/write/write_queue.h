@@ -87,6 +87,7 @@ class WriteQueue {
   // because a full pool treats them differently, about being deletes; none that stands alone. Links the writers that
   // wait, in the group or behind it, through Writer::newer.
   Writer* FormGroup(Writer* leader, uint64_t max_bytes) {
+    DCHECK(leader != nullptr);
     LinkNewer(newest_.load(std::memory_order_acquire), leader);  // acquire: sees the fields of all that joined
     if (leader->StandsAlone()) return leader;
     uint64_t bytes = leader->body_bytes;

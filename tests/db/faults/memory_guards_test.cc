@@ -15,6 +15,8 @@
 #include "miodb/trace.h"
 #include "miodb/write_batch.h"
 #include "src/db/open/db_impl.h"
+#include "src/db/read/read_path.h"
+#include "src/db/reader/reader_follower.h"
 #include "src/db/stats/events.h"
 #include "src/nvm/persist/persist.h"
 #include "tests/common/db_test_base.h"
@@ -280,6 +282,88 @@ TEST_F(MemoryGuardsTest, AColumnFamilyIsMadeAsAWholeOrNotAtAll) {
     if (!met) break;
   }
   EXPECT_GT(repeated, 0u);
+}
+
+// ---- looks of readers
+
+// A follower without a thread of its own, which looks when the test wants it.
+struct SteppedReader {
+  SteppedReader(const Options& options, const std::string& path)
+      : context(options, path, DbHooks()), read(context, &sources), follower(&context, &sources) {}
+
+  DbContext context;
+  ReadSources sources;
+  ReadPath read;
+  ReaderFollower follower;
+};
+
+class ReaderMemoryTest : public MemoryGuardsTest {
+ protected:
+  ReaderMemoryTest() { options_.keep_log_bytes = uint64_t{1} << 40; }
+
+  // A flush, and a write behind it, which is in another chunk of the log.
+  void WriteAround(DBImpl* db, int round) {
+    ASSERT_OK(db->Put(WriteOptions(), KeyOf(round, 0), "value"));
+    ASSERT_OK(db->Flush());
+    ASSERT_OK(db->Put(WriteOptions(), KeyOf(round, 1), "value"));
+  }
+
+  static std::string KeyOf(int round, int i) { return std::to_string(round) + "." + std::to_string(i); }
+
+  // The writes of WriteAround have the sequences from 1 on, in the order in which they were made. Each that counts as
+  // visible is there to be read, and its log is found, or else the look that failed is the reason.
+  static void CheckVisible(SteppedReader* reader, bool look_failed) {
+    const uint64_t last = reader->follower.LastVisible();
+    for (uint64_t sequence = 1; sequence <= last; sequence++) {
+      SCOPED_TRACE("write " + std::to_string(sequence) + " of " + std::to_string(last));
+      const int number = static_cast<int>(sequence) - 1;
+      std::string value;
+      EXPECT_OK(reader->read.Get(ReadOptions(), KeyOf(number / 2, number % 2), &value));
+      LogPart part;
+      const Status s = reader->follower.FindPart(sequence, &part);
+      if (look_failed && !s.ok()) {
+        EXPECT_STATUS(IOError, s);
+        EXPECT_TRUE(Mentions(s, "the last look failed"));
+        EXPECT_TRUE(Mentions(s, "memory"));
+      } else {
+        EXPECT_OK(s);
+      }
+    }
+  }
+};
+
+TEST_F(ReaderMemoryTest, ALookThatFailsTellsNoSequenceThatReadsDoNotSee) {
+  uint64_t failed = 0;
+  for (uint64_t at = 1;; at++) {
+    SCOPED_TRACE("allocation " + std::to_string(at));
+    std::unique_ptr<DBImpl> db;
+    ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+    ASSERT_NO_FATAL_FAILURE(WriteAround(db.get(), 0));
+    bool met;
+    {
+      SteppedReader reader(options_, path_);
+      ASSERT_OK(reader.follower.Open());
+      // Keeps a state that the next look retires, so that the one after it has to make room for another.
+      const ReadStates::Pin pin(&reader.sources.states);
+      ASSERT_NO_FATAL_FAILURE(WriteAround(db.get(), 1));
+      ASSERT_OK(reader.follower.Look(ReaderFollower::Depth::kLog));
+      CheckVisible(&reader, false);
+      ASSERT_NO_FATAL_FAILURE(WriteAround(db.get(), 2));
+      Arm(at, 1);
+      const Status s = reader.follower.Look(ReaderFollower::Depth::kLog);
+      met = Disarm();
+      failed += s.ok() ? 0 : 1;
+      CheckVisible(&reader, !s.ok());
+      EXPECT_OK(reader.follower.Look(ReaderFollower::Depth::kLog));
+      EXPECT_EQ(6u, reader.follower.LastVisible());
+      CheckVisible(&reader, false);
+    }
+    db.reset();
+    ASSERT_OK(DestroyDB(path_, options_));
+    ASSERT_FALSE(HasFailure());
+    if (!met) break;
+  }
+  EXPECT_GT(failed, 0u);
 }
 
 }  // namespace

@@ -24,6 +24,8 @@
 #include "miodb/comparator.h"
 #include "miodb/env.h"
 #include "miodb/write_batch.h"
+#include "src/db/store/places.h"
+#include "src/db/store/store_file.h"
 #include "src/util/bytes/family_key.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
@@ -554,6 +556,34 @@ TEST_F(ReaderTest, KeepsOwnersOutFromAReadOnlyMount) {
   EXPECT_TRUE(DB::OpenReader(options_, view, &opened).IsNotSupportedError());
   Close();
   ASSERT_EQ(0, umount(view.c_str()));
+}
+
+// STORE may come to have another spelling of the folder of the SSD tier, which is the same place.
+TEST_F(ReaderTest, AnotherSpellingOfTheSsdTierIsNoOtherTier) {
+  options_.ssd_path = dir_ / "ssd";
+  options_.nvm_budget = 64 << 10;
+  options_.ssd_file_size = 8 << 10;
+  options_.ssd_level_size = 16 << 10;
+  Open();
+  Put("a", "1");
+  Close();
+  const std::unique_ptr<DB> reader = OpenReader();
+  ASSERT_NE(nullptr, reader);
+  for (const char* spelling : {"./ssd", "ssd/"}) {
+    SCOPED_TRACE(spelling);
+    Options other = options_;
+    other.ssd_path = dir_ / spelling;
+    ASSERT_OK(MoveStore(path_, other));
+    StoreDescriptor store;
+    ASSERT_OK(ReadStore(Env::Default(), path_, &store));
+    ASSERT_EQ(other.ssd_path, store.ssd_path);
+    EXPECT_OK(reader->Refresh());
+    EXPECT_EQ("1", ValueOf(reader.get(), "a"));
+  }
+  Open();
+  Put("a", "2");
+  ASSERT_OK(reader->Refresh());
+  EXPECT_EQ("2", ValueOf(reader.get(), "a"));
 }
 
 TEST_F(ReaderTest, RefusesWhatItCannotFollow) {
