@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -356,6 +357,7 @@ Status ReaderFollower::FindPart(uint64_t sequence, LogPart* part) const {
     s = Status::IOError(db_.name, "the log cannot be read, because the last look failed: " + last_look_.ToString());
   }
   if (!s.ok()) return s;
+  part->last_sequence = std::min(part->last_sequence, LastVisible());
   struct Held {
     std::shared_ptr<const HeldVersion> version;
     ExtentRef extent;

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 // Nothing is locked. A record counts once it checks, so a record that is being stored does not count yet. The owner
 // leaves an area by switching the root, and uses the area again for the roll-over after the next at the earliest. So if
@@ -31,7 +32,7 @@ Status ManifestReader::ReadArea(const RootSlot& root) {
     state_ = ManifestState();
   }
   const uint64_t before = at_.records;
-  const Status s = ReplayArea(*pool_, area, &state_, &at_);
+  const Status s = NoThrow(pool_->path(), [&] { return ReplayArea(*pool_, area, &state_, &at_); });
   DCHECK_GE(at_.records, before);
   edits_ += at_.records - before;
   DCHECK(!s.ok() || at_.bytes <= AreaRecordsEnd(area.size));
