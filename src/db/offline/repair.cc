@@ -68,8 +68,8 @@ Status HasTables(Env* env, const std::string& directory, bool* has) {
 
 }  // namespace
 
-// Reasons to refuse are looked for first, while nothing has been written. An earlier repair that was cut off is
-// finished before anything of the pool's content is read.
+// Reasons to refuse are looked for first, while nothing has been written. An earlier repair that was cut off
+// behind the exchange is finished, and LOST is its list; the new pool, which the engine wrote, is not repaired again.
 Status Repairer::Run() {
   CHECK(!lock_.held() && exchange_ == Exchange::kUnknown);
   Status s = CheckKind();
@@ -99,7 +99,7 @@ Status Repairer::Run() {
   if (s.ok()) s = CheckGivenFolder();
   if (s.ok() && exchanged_) s = FinishStore();
   if (s.ok()) s = FinishSwap(header.pool_id, &finished);
-  if (!s.ok() || finished) return s;
+  if (!s.ok() || finished || exchanged_) return s;
   s = RemoveFresh();
   if (!s.ok()) return s;
   Log(info_log_, "repairing %s", pool_path_.c_str());
@@ -314,7 +314,7 @@ Status Repairer::WriteLost(const Salvage::Counts& counts) {
            " writes in the log; %" PRIu64 " entries lost, %" PRIu64 " lines above\n",
            counts.keys, counts.entries, counts.tables, counts.writes, counts.entries_lost, lost_lines_);
   Log(info_log_, "%s", summary);
-  return ReplaceFile(env_, LostPath(name_), lost_before_ + lost_ + summary);
+  return ReplaceFile(env_, LostPath(name_), lost_ + summary);
 }
 
 // There is a new region beside each region of the damaged pool, as large as the old one may become: so the options that

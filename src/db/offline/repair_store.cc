@@ -79,12 +79,8 @@ Status Repairer::ReadParts(const PoolHeader& header) {
                         UuidText(store_.pool.data()) +
                         ". To have this pool repaired as the database's, remove the file first");
   }
-  if (exchanged_) {
-    CHECK(exchange_ == Exchange::kUnknown && lost_before_.empty());
-    store_.pool = uuid;
-    s = ReadFileToString(env_, LostPath(name_), &lost_before_);
-    if (!s.ok() && !s.IsNotFound()) return s;
-  }
+  CHECK(exchange_ == Exchange::kUnknown);
+  if (exchanged_) store_.pool = uuid;
   return FindLogFolder();
 }
 

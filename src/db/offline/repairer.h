@@ -138,8 +138,7 @@ class Repairer {
   DirectoryLock lock_;  // let go after the log, which stands below it
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
-  std::string lost_before_;                   // content of LOST, of the repair whose exchange this one has finished
-  std::string lost_;                          // content of LOST, of this repair
+  std::string lost_;                          // content of LOST
   uint64_t lost_lines_ = 0;                   // of it
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::vector<std::string> lost_regions_;     // that the options name and the damaged pool does not lead to

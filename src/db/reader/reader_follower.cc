@@ -52,8 +52,7 @@ Status Replaced(const std::string& path) {
   return Status::IOError(path, "was removed or replaced since the reader was opened: open a new one");
 }
 
-// A reader can follow only a pool that the other process has in a file. Whoever writes to the pool of the original
-// looks at the page of readers in the original's directory, so a reader of a copy would keep nothing there.
+// A reader can follow only a pool that the other process has in a file.
 Status CheckStore(const Options& options, const std::string& name, const StoreDescriptor& store) {
   if (store.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name), kMakingCutOff);
   if (store.pool_place() == PoolPlace::kAnonymous) {
@@ -63,11 +62,15 @@ Status CheckStore(const Options& options, const std::string& name, const StoreDe
     return Status::NotSupported(name, "its log is in files, which a reader does not follow: Options::log_mode");
   }
   DCHECK(!name.empty());
-  Status s = CheckPlaces(options, name, store);
-  if (!s.ok()) return s;
-  std::vector<std::string> parts = {PoolPath(store.pool_path, name), store.ssd_path};
-  for (const StoreDescriptor::Region& region : store.regions) parts.push_back(region.path);
-  return CheckOriginal(options.env, name, store, parts);
+  return CheckPlaces(options, name, store);
+}
+
+// Whoever writes to the pool of the original looks at the page of readers in the original's directory, so a reader of a
+// copy would keep nothing there. The regions count where they were found: STORE of a copy names those of the original.
+Status CheckNoCopy(const DbContext& db, const StoreDescriptor& store) {
+  std::vector<std::string> parts = {db.pool->path(), store.ssd_path};
+  for (int i = 1; i < db.pool->regions().count(); i++) parts.push_back(db.pool->regions().at(i).region->path());
+  return CheckOriginal(db.options.env, db.name, store, parts);
 }
 
 // The owner makes the page. Where this process cannot write to the file system there is none.
@@ -103,6 +106,7 @@ Status ReaderFollower::Open() {
   if (s.ok() && MakeUuid(db_.pool->uuid()) != store.pool) {
     s = Status::InvalidArgument(db_.pool->path(), "is another pool than " + StorePath(db_.name) + " names");
   }
+  if (s.ok()) s = CheckNoCopy(db_, store);
   if (s.ok() && !store.ssd_path.empty()) s = OpenTier(store);
   if (!s.ok()) return s;
   db_.blocks = std::make_unique<BlockPool>(kReaderBlockBytes, 0);

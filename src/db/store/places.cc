@@ -1,5 +1,6 @@
 #include "src/db/store/places.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,13 @@ namespace {
 
 // Two names of one file or folder are one place.
 bool IsSame(const std::string& a, const std::string& b) { return a == b || RealPath(a) == RealPath(b); }
+
+// Names of one file by a link, or by another mount of its file system, count as one.
+bool IsOneFile(const std::string& a, const std::string& b) {
+  struct stat of_a, of_b;
+  return stat(a.c_str(), &of_a) == 0 && stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
 
 Status CheckPlace(const std::string& name, const char* option, const char* flag, const std::string& given,
                   const std::string& stored) {
@@ -259,14 +267,16 @@ Status CheckPoolAge(const std::string& name, const StoreDescriptor& store, const
 }
 
 // A copy has the pool's uuid of its original, whose log may have another id since; where there is no pool, the log's id
-// tells. The path of another database counts only if it does not depend on where that was opened.
+// tells. The path of another database counts only if it does not depend on where that was opened. A directory that has
+// got a second name is no copy.
 Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& store,
                      const std::vector<std::string>& parts) {
   DCHECK(env != nullptr);
   const std::string& directory = store.directory;
   StoreDescriptor original;
   if (directory.empty() || directory == RealPath(name) || !ReadStore(env, directory, &original).ok() ||
-      original.pool != store.pool || (store.pool == Uuid{} && original.log.id != store.log.id)) {
+      original.pool != store.pool || (store.pool == Uuid{} && original.log.id != store.log.id) ||
+      IsOneFile(StorePath(directory), StorePath(name))) {
     return Status::OK();
   }
   std::vector<std::string> others = {PoolPath(original.pool_path, directory),

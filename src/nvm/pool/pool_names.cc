@@ -20,14 +20,20 @@ namespace miodb {
 namespace {
 
 // Clears the first page of a device, so that it counts as empty. The rest keeps its bytes, which the secret of the next
-// pool keeps from being taken for its own.
+// pool keeps from being taken for its own. The superblocks go last: a page that a crash leaves half cleared, of a pool
+// that had no root, has either both of them or nothing else (HoldsNothing).
 void ClearDevice(const Region& region) {
   CHECK(region.kind() == RegionKind::kDevdax);
   CHECK_GE(region.size(), kPoolHeaderSize);
   Persist persist(region.mode());
   const std::string zeros(kPoolHeaderSize, '\0');
-  persist.Copy(Purpose::kManifest, region.base(), zeros.data(), zeros.size());
+  constexpr uint64_t kBegin = SuperblockOffset(0) + sizeof(Superblock), kEnd = SuperblockOffset(1);
+  constexpr uint64_t kRest = kEnd + sizeof(Superblock);
+  persist.Copy(Purpose::kManifest, region.base() + kBegin, zeros.data(), kEnd - kBegin);
+  persist.Copy(Purpose::kManifest, region.base() + kRest, zeros.data(), kPoolHeaderSize - kRest);
   persist.Fence(Purpose::kManifest).IgnoreError();  // fails for files alone
+  persist.Copy(Purpose::kManifest, region.base(), zeros.data(), zeros.size());
+  persist.Fence(Purpose::kManifest).IgnoreError();
 }
 
 // Removes the region at path. REQUIRES: the caller has seen that the region belongs to the pool.

@@ -267,6 +267,26 @@ TEST_F(StoreTest, ACopyIsKnownByItsPoolThoughTheOriginalHasAnotherLogNow) {
   EXPECT_EQ("(a->1)(b->2)", Forward(db_.get()));
 }
 
+// STORE still names the directory by the name that is a link now.
+TEST_F(StoreTest, ADirectoryThatWasRenamedIsNoCopyOfTheLinkThatHasItsName) {
+  options_.pool_path = dir_ / "beside";
+  Open();
+  Put("a", "1");
+  Close();
+  const std::string link = path_, moved = dir_ / "moved";
+  fs::rename(link, moved);
+  fs::create_directory_symlink(moved, link);
+  for (const std::string& name : {moved, link}) {
+    DB* reader = nullptr;
+    ASSERT_OK(DB::OpenReader(options_, name, &reader));
+    EXPECT_EQ("(a->1)", Forward(reader));
+    delete reader;
+  }
+  path_ = moved;
+  Open();
+  EXPECT_EQ("(a->1)", Forward(db_.get()));
+}
+
 // ---- Repairs
 
 TEST_F(StoreTest, ARepairNamesTheSsdTierThatTheDatabaseHas) {

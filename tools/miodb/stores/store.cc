@@ -1,6 +1,9 @@
 #include "tools/miodb/stores/store.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 #include "benchmarks/common/engine_config.h"
 #include "benchmarks/common/miodb_options.h"
@@ -28,6 +31,15 @@ bool AfterPrefix(const std::string& prefix, std::string* key) {
   return true;
 }
 
+// Options::keep_log_bytes of a verb that names none: a verb is a short visit, and what followers of the database have
+// still to read stays. A database that keeps no log begins to keep none.
+constexpr uint64_t kWhatIsKept = UINT64_MAX - 1;
+
+bool KeepsLog(DB* db) {
+  std::string bytes;
+  return !db->GetProperty("miodb.kept-log-bytes", &bytes) || bytes != "0";
+}
+
 // STORE is there from before anything else of a database is made.
 bool IsThere(const std::string& directory) { return Env::Default()->FileExists(directory + "/STORE"); }
 
@@ -49,8 +61,7 @@ std::string OpenOptions::Make(const std::string& directory, Options* options) co
   config.create_if_missing = create_;
   config.merge_operator = merge_operator_;
   config.compression_type = "snappy";
-  // A verb is a short visit, and what followers of the database have still to read stays.
-  if (IsThere(directory)) config.options.keep_log_bytes = UINT64_MAX;
+  if (IsThere(directory)) config.options.keep_log_bytes = kWhatIsKept;
   FindPlaces(directory, &config.options).IgnoreError();  // what is wrong with STORE is told by the open, or repaired
   bench::FlagSet flags;
   bench::RegisterEngineFlags(&flags, &config);
@@ -88,7 +99,12 @@ std::unique_ptr<DB> OpenOptions::OpenBy(OpenCall open, const Call& call, const s
     return nullptr;
   }
   DB* db = nullptr;
-  const Status s = open(options, directory, &db);
+  Status s = open(options, directory, &db);
+  if (s.ok() && options.keep_log_bytes == kWhatIsKept && !KeepsLog(db)) {
+    delete std::exchange(db, nullptr);
+    options.keep_log_bytes = Options().keep_log_bytes;
+    s = open(options, directory, &db);
+  }
   if (!s.ok()) Fail(call, s);
   return std::unique_ptr<DB>(db);
 }

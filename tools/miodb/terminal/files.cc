@@ -175,9 +175,9 @@ std::vector<std::string> NamesIn(const std::string& directory) {
 
 bool IsReplaceable(const std::string& directory) {
   const std::string path = WithoutLastSlashes(directory);
-  struct stat own, above;
-  return lstat(path.c_str(), &own) == 0 && S_ISDIR(own.st_mode) && stat(DirectoryOf(path).c_str(), &above) == 0 &&
-         own.st_dev == above.st_dev;
+  struct statx own;
+  return statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE, &own) == 0 && S_ISDIR(own.stx_mode) &&
+         (own.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0;
 }
 
 std::string WithoutLastSlashes(std::string path) {
