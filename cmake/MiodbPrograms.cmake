@@ -109,15 +109,15 @@ foreach(name IN LISTS miodb_tool_links)
                     DEPENDS miodb)
 endforeach()
 
-# ---- trace_analyzer, trace_fit and device_trace. The rest of tools/trace/ is what they share. ----
+# ---- trace_analyzer and device_trace. The rest of tools/trace/ is what they share. ----
 
 file(GLOB_RECURSE trace_tool_sources CONFIGURE_DEPENDS "tools/trace/*.cc")
-list(FILTER trace_tool_sources EXCLUDE REGEX "/(trace_analyzer|trace_fit|device_trace)\\.cc$")
+list(FILTER trace_tool_sources EXCLUDE REGEX "/(trace_analyzer|device_trace)\\.cc$")
 add_library(miodb_trace_tools STATIC ${trace_tool_sources})
 miodb_precompile(miodb_trace_tools miodb_precompiled)
 miodb_batch(miodb_trace_tools)
 target_link_libraries(miodb_trace_tools PUBLIC miodb_bench_common PRIVATE miodb_compiler Threads::Threads)
-foreach(program trace_analyzer trace_fit device/device_trace)
+foreach(program trace_analyzer device/device_trace)
   get_filename_component(name "${program}" NAME)
   miodb_add_program(${name} "tools/trace/${program}.cc")
   target_link_libraries(${name} PRIVATE miodb_trace_tools)

@@ -42,6 +42,7 @@ extra libbenchmark-dev    header  benchmark/benchmark.h
 extra gnuplot-nox         command gnuplot
 extra python3             command python3
 extra python3-prometheus-client package python3-prometheus-client
+extra python3-scipy       package python3-scipy
 extra libedit2            package libedit2
 check git                 command git
 check pkg-config          command pkg-config

@@ -38,6 +38,11 @@ inline ProgramResult RunProgram(const std::string& command) {
 // Runs a program in the top of the build folder.
 inline ProgramResult RunTool(const std::string& command) { return RunProgram(BinaryDir() + "/" + command); }
 
+// Runs tools/trace_fit, whose fits need HasSciPy().
+inline ProgramResult RunFit(const std::string& flags) { return RunProgram(SourceDir() + "/tools/trace_fit " + flags); }
+inline bool HasSciPy() { return RunProgram("/usr/bin/python3 -c 'import scipy'").code == 0; }
+inline constexpr char kNeedsSciPy[] = "needs SciPy: Debian package python3-scipy";
+
 inline std::string FileContents(const std::string& path) {
   std::ifstream file(path);
   return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -64,7 +64,7 @@ class BadInputTest : public testing::Test {
   static ProgramResult Replay(const std::string& flags) {
     return RunTool("db_bench" + Bench("replay") + " --use_existing_db --trace_replay_as_fast_as_possible " + flags);
   }
-  static ProgramResult Fit(const std::string& flags) { return RunTool("trace_fit --input_dir=" + flags); }
+  static ProgramResult Fit(const std::string& flags) { return RunFit("--input_dir=" + flags); }
   static ProgramResult Plot(const std::string& flags) {
     return RunProgram(SourceDir() + "/tools/trace_plot --output_dir=" + *dir_ / "new" + " --input_dir=" + flags);
   }
@@ -135,9 +135,7 @@ TEST_F(BadInputTest, OutputThatCannotBeWrittenIsAnErrorAndLeavesNothing) {
   EXPECT_EQ(0u, FilesIn("new"));
   ExpectRefused(Analyze(trace + " --memory_mb=1 --output_prefix=no/such"), "no/such", "missing folder");
   const std::string bin = "(" + BinaryDir() + "/";
-  for (const std::string& command : {"trace_fit --input_dir=" + *dir_ / "out", "key_space " + *dir_ / "db"}) {
-    ExpectRefused(RunProgram(bin + command + " > /dev/full)"), "standard output", command);
-  }
+  ExpectRefused(RunProgram(bin + "key_space " + *dir_ / "db" + " > /dev/full)"), "standard output", "key_space");
   ExpectRefused(RunTool("db_bench" + Bench("mixgraph") + " --use_existing_db --reads=10 --trace_file=/no/such/trace"),
                 "/no/such/trace", "tracing");
 }
@@ -153,7 +151,7 @@ TEST_F(BadInputTest, FitAndFiguresNameTheDamagedFile) {
                                        {"cut", [](std::string text) { return text.substr(0, text.size() - 1); }},
                                        {"negative", [](std::string text) { return text + "-5 -5 -5 1 1\n"; }},
                                        {"not finite", [](std::string text) { return text + "nan,nan,inf 1e999 1\n"; }}};
-  const bool plots = HasGnuplot();
+  const bool plots = HasGnuplot(), fits = HasSciPy();
   for (const auto& [file, is_fitted] : std::map<std::string, bool>{{"composition.csv", true},
                                                                    {"qps_stats.txt", true},
                                                                    {"cf_qps_stats.txt", false},
@@ -169,7 +167,7 @@ TEST_F(BadInputTest, FitAndFiguresNameTheDamagedFile) {
     for (const Damage& damage : damages) {
       const std::string what = file + ", " + damage.name;
       WriteFile(path, damage.change(good));
-      if (is_fitted) {
+      if (is_fitted && fits) {
         const ProgramResult fit = Fit(*dir_ / "out");
         ExpectRefused(fit, path + ": line ", what);
         EXPECT_FALSE(fit.Says("A workload like this")) << what;
@@ -181,10 +179,12 @@ TEST_F(BadInputTest, FitAndFiguresNameTheDamagedFile) {
     }
     WriteFile(path, good);
   }
+  if (!fits) GTEST_SKIP() << kNeedsSciPy;
   EXPECT_EQ(0, Fit(*dir_ / "out").code);
 }
 
 TEST_F(BadInputTest, FitAndFiguresRefuseImpossibleParameters) {
+  if (!HasSciPy()) GTEST_SKIP() << kNeedsSciPy;
   const std::string out = *dir_ / "out";
   for (const auto& [flags, message] :
        std::map<std::string, std::string>{{" --num=7", "the files show "},

@@ -211,9 +211,10 @@ TEST_F(TraceAnalyzerTest, TheOutputFolderIsMadeAndGoesAgainAfterAnError) {
 
 // A trace of three seconds has no sine, and no command line asks for one.
 TEST_F(TraceAnalyzerTest, TheFitOfAShortTraceHasTheAverageRateAndSaysWhy) {
+  if (!HasSciPy()) GTEST_SKIP() << kNeedsSciPy;
   WriteFile(trace_, SmallTrace());
   ASSERT_EQ(0, Analyze("-analyze_get -analyze_put -analyze_iterator -output_qps_stats").code);
-  const ProgramResult fit = RunTool("trace_fit --input_dir=" + out_ + " --input_prefix=t");
+  const ProgramResult fit = RunFit("--input_dir=" + out_ + " --input_prefix=t");
   EXPECT_EQ(0, fit.code) << fit.text;
   EXPECT_TRUE(fit.Says("Rate: 3 seconds\n  constant ")) << fit.text;
   EXPECT_TRUE(fit.Says("too short for a sine or a polynomial: 16 seconds at least")) << fit.text;

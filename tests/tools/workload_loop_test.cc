@@ -139,8 +139,9 @@ TEST_F(WorkloadLoopTest, RangesAndTheHottestKeysHaveTheirShares) {
 
 // Within five percent of what the workload was generated with.
 TEST_F(WorkloadLoopTest, TheFitFindsTheParameters) {
-  const ProgramResult fit = RunTool("trace_fit --input_dir=" + out_ + " --num=" + std::to_string(kKeys) +
-                                    " --mix_max_value_size=1024 --mix_max_scan_len=100");
+  if (!HasSciPy()) GTEST_SKIP() << kNeedsSciPy;
+  const ProgramResult fit = RunFit("--input_dir=" + out_ + " --num=" + std::to_string(kKeys) +
+                                   " --mix_max_value_size=1024 --mix_max_scan_len=100");
   ASSERT_EQ(0, fit.code) << fit.text;
   const size_t line = fit.text.find("db_bench --benchmarks=mixgraph");
   ASSERT_NE(std::string::npos, line) << fit.text;
@@ -172,11 +173,12 @@ TEST_F(WorkloadLoopTest, TheFitFindsTheParameters) {
 }
 
 TEST_F(WorkloadLoopTest, TheFitSaysWhatIsMissing) {
-  const ProgramResult fit = RunTool("trace_fit --input_dir=" + *dir_ / "keys");
+  if (!HasSciPy()) GTEST_SKIP() << kNeedsSciPy;
+  const ProgramResult fit = RunFit("--input_dir=" + *dir_ / "keys");
   EXPECT_EQ(1, fit.code);
   EXPECT_TRUE(fit.Says("composition.csv")) << fit.text;
-  EXPECT_EQ(1, RunTool("trace_fit").code);
-  EXPECT_TRUE(RunTool("trace_fit --input_dir=" + out_ + " --num=7").Says("the files show ")) << fit.text;
+  EXPECT_EQ(1, RunFit("").code);
+  EXPECT_TRUE(RunFit("--input_dir=" + out_ + " --num=7").Says("the files show ")) << fit.text;
 }
 
 TEST_F(WorkloadLoopTest, FiguresAreDrawn) {
