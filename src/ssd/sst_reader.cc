@@ -281,7 +281,7 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
   auto block = std::make_unique<Block>(std::move(contents));
   const size_t charge = block->size();
   if (cache_ != nullptr && mode.fill_cache &&
-      (mode.recent == nullptr || mode.recent->Touch(cache_id_, handle.offset))) {
+      (mode.recent == nullptr || mode.recent->Touch(Mix64(cache_id_, handle.offset)))) {
     pin->handle_ = cache_->Insert(Slice(key, sizeof(key)), block.get(), charge, &DeleteBlock);
     pin->cache_ = cache_;
   }

@@ -1,0 +1,88 @@
+// Remembers, roughly, which of many things were read a short while ago. A cache that keeps a thing only at the second
+// of two reads that lie close together is not flooded by things that are read once, and such a read costs it a line of
+// memory.
+//
+// A bucket has a few marks, one for each thing that it remembers. A thing that is new takes the place of another new
+// thing. A thing that is read again goes to the front half of its bucket, where new things do not push it out.
+//
+// Threads: any number. Two threads that meet in a bucket may lose a mark, so an answer is a hint.
+//
+// Errors: the constructor throws bad_alloc without memory.
+
+#ifndef MIODB_SRC_UTIL_THREADS_RECENT_READS_H_
+#define MIODB_SRC_UTIL_THREADS_RECENT_READS_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "src/util/check/check.h"
+
+namespace miodb {
+
+class RecentReads {
+ public:
+  // most: the things that are remembered at most, about. All of them are, until SetWindow says otherwise.
+  explicit RecentReads(size_t most) : most_buckets_(BucketsFor(most)), buckets_(most_buckets_) {
+    // Zeros are empty marks, and large memory from calloc takes pages only as they are used.
+    marks_.reset(static_cast<Mark*>(std::calloc(size_t{most_buckets_} * kMarks, sizeof(Mark))));
+    if (marks_ == nullptr) throw std::bad_alloc();
+  }
+
+  // Notes a thing by a hash of it, all of whose bits count. True: the thing was noted before, and was not pushed out by
+  // others since.
+  bool Touch(uint64_t hash) {
+    // relaxed, here and below: a hint of its own.
+    const uint64_t bucket = (hash & UINT32_MAX) * buckets_.load(std::memory_order_relaxed) >> 32;
+    DCHECK_LT(bucket, most_buckets_);
+    Mark* const marks = &marks_.get()[bucket * kMarks];
+    const uint32_t mark = static_cast<uint32_t>(hash >> 32) | 1;  // 0 is an empty place
+    for (size_t i = 0; i < kMarks; i++) {
+      if (marks[i].load(std::memory_order_relaxed) != mark) continue;
+      if (i >= kFront) {
+        marks[i].store(marks[i - kFront].load(std::memory_order_relaxed), std::memory_order_relaxed);
+        marks[i - kFront].store(mark, std::memory_order_relaxed);
+      }
+      return true;
+    }
+    marks[kFront + (hash >> 33) % kFront].store(mark, std::memory_order_relaxed);
+    return false;
+  }
+
+  // Remembers about so many things from now on. Small changes are left out, since each change forgets most of what is
+  // remembered.
+  void SetWindow(size_t things) {
+    const uint32_t buckets = std::min(BucketsFor(things), most_buckets_);
+    const uint32_t now = buckets_.load(std::memory_order_relaxed);  // relaxed: see Touch
+    if (buckets > now + now / 4 || buckets < now - now / 4) buckets_.store(buckets, std::memory_order_relaxed);
+  }
+
+  size_t memory_bytes() const { return size_t{most_buckets_} * kMarks * sizeof(Mark); }
+
+ private:
+  using Mark = std::atomic<uint32_t>;
+
+  struct Free {
+    void operator()(Mark* marks) const { std::free(marks); }
+  };
+
+  static constexpr size_t kMarks = 8;  // of a bucket
+  static constexpr size_t kFront = kMarks / 2;
+  static_assert(sizeof(Mark) == sizeof(uint32_t) && Mark::is_always_lock_free);
+
+  static uint32_t BucketsFor(size_t things) {
+    return static_cast<uint32_t>(std::clamp<size_t>(things / kMarks, 1, UINT32_MAX / 2));
+  }
+
+  const uint32_t most_buckets_;
+  std::atomic<uint32_t> buckets_;  // in use
+  std::unique_ptr<Mark, Free> marks_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_UTIL_THREADS_RECENT_READS_H_
