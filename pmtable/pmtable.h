@@ -82,6 +82,9 @@ class PMTable {
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
+  // The same where MayHave was asked and said that it may, with that clock.
+  Status GetPastFilter(const LookupKey& key, bool verify, PerfClock* clock, bool* found, RecordView* record) const;
+
   // The same in steps (table_search.h).
   class Search;
 
@@ -151,6 +154,7 @@ class PMTable {
   Status LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const;
   Status ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found, RecordView* record) const;
   Status GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+  Status Find(const LookupKey& key, bool verify, PerfClock* clock, bool* found, RecordView* record) const;
 
   // The first i in [low, high) for which key_of(i) is not before the target; probes records, so keep the range small.
   template <typename RefOf>

@@ -242,10 +242,8 @@ bool Run::MayHave(const KeyOrder& order, const LookupKey& key) const {
 
 // Tables of a run do not overlap, so all versions of a key lie in a single table.
 Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
-  // With one table the filter decides sooner than the key range would.
-  const size_t i = tables.size() == 1 ? 0 : FindTable(order, key.key);
-  DCHECK_LE(i, tables.size());
-  if (i < tables.size()) return tables[i]->Get(key, verify, found, record);
+  const PMTable* const table = TableFor(order, key.key);
+  if (table != nullptr) return table->Get(key, verify, found, record);
   *found = false;
   return Status::OK();
 }

@@ -90,6 +90,14 @@ struct Run {
   // The first table whose largest key is not before key, or tables.size().
   size_t FindTable(const KeyOrder& order, const Slice& key) const;
 
+  // The one table that can have the key; null: none can. If there is one table only, its filter decides sooner than the
+  // key range would.
+  const PMTable* TableFor(const KeyOrder& order, const Slice& key) const {
+    const size_t i = tables.size() == 1 ? 0 : FindTable(order, key);
+    DCHECK_LE(i, tables.size());
+    return i < tables.size() ? tables[i].get() : nullptr;
+  }
+
   // The tables whose keys reach into the range, by their bounds.
   std::vector<TableRef> TablesIn(const KeyOrder& order, const KeyRange& range) const;
 

@@ -40,14 +40,13 @@ PoolSearch::Next PoolSearch::EnterNext(PrefetchList* wanted) {
       stage_ = Stage::kMemTable;
       return Next::kReady;
     }
-    const TableList& tables = sources_->runs[source - memtables]->tables;
-    const size_t i = tables.size() == 1 ? 0 : sources_->runs[source - memtables]->FindTable(sources_->order, key_->key);
-    if (i == tables.size()) continue;
-    const PMTable& table = *tables[i];
-    table_.Start(table);
+    const Run& run = *sources_->runs[source - memtables];
+    const PMTable* const table = run.TableFor(sources_->order, key_->key);
+    if (table == nullptr) continue;
+    table_.Start(*table);
     stage_ = Stage::kTable;
-    if (tables.size() == 1) return Next::kReady;
-    wanted->Add(table.FilterLine(*key_), 1);
+    if (run.tables.size() == 1) return Next::kReady;
+    wanted->Add(table->FilterLine(*key_), 1);
     return Next::kAskedFor;
   }
   return Next::kNone;
