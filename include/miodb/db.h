@@ -255,7 +255,7 @@ class MIODB_EXPORT DB {
   //  "leveldb.num-files-at-level<N>"      PMTables at level N, a decimal number
   //  "leveldb.stats"                      LevelDB's table of compaction work, then MioDB's own lines
   //  "leveldb.sstables"                   one line for every PMTable, by level
-  //  "leveldb.approximate-memory-usage"   bytes of DRAM in memtables, filters and inner index levels
+  //  "leveldb.approximate-memory-usage"   bytes of DRAM in memtables, filters, inner index levels, kept records
   //  "miodb.persist-mode"                 what durability the pool gives: pmem, emulated, file or volatile
   //  "miodb.pool"                         path, size and use of the pool, one "name: value" a line
   //  "miodb.placement"                    NUMA nodes and CPUs: asked for, and found by looking at pages; "name: value"

@@ -427,6 +427,14 @@ struct MIODB_EXPORT Options {
   // Filters of memtables have a size of their own, but 0 switches them off too.
   int filter_bits_per_key = 10;
 
+  // Bytes of DRAM for records of the pool that gets find often. 0, or 16 KiB to 1 TiB; 0: none.
+  // For a pool in slower memory than DRAM (CXL, persistent memory) and gets of which many are for few keys: the second
+  // of two gets of a key that lie close together keeps its record, and the next ones read nothing of the pool. A record
+  // takes some 200 bytes besides key and value; those above a 32nd of the size are not kept. What is kept of a table is
+  // of no use any more once a merge has replaced the table. Gets that verify, iterators and MultiGet go to the pool.
+  // The memory is this database's alone; table files on SSD have block_cache.
+  size_t record_cache_size = 0;
+
   // ---- What databases of a process share -----------------------------------------------------------------------
 
   // The threads that do the background work of this database and of all others that name the same

@@ -62,6 +62,7 @@ struct MIODB_EXPORT PerfContext {
   uint64_t get_ssd = 0;       // tables on SSD
   uint64_t filters_asked = 0;
   uint64_t tables_searched = 0;  // whose filter did not rule the key out
+  uint64_t records_kept = 0;     // that were found in DRAM instead of such a table (Options::record_cache_size)
 
   // Everything to zero, so that what follows is measured from here on.
   void Reset() { *this = PerfContext(); }
@@ -69,8 +70,8 @@ struct MIODB_EXPORT PerfContext {
   void Add(const PerfContext& other);
 
   // Two lines: the mean nanoseconds of a put and of a get, and of each stage, over the calls that were measured; the
-  // second ends with filters asked and tables searched. For people: the words and their order may change between
-  // versions.
+  // second ends with filters asked, tables searched and records kept. For people: the words and their order may change
+  // between versions.
   std::string ToString() const;
 };
 

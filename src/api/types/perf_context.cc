@@ -37,7 +37,7 @@ constexpr PerfClock::Field kFields[] = {
     &PerfContext::put_log,       &PerfContext::put_memtable,    &PerfContext::put_fence,
     &PerfContext::put_leave,     &PerfContext::get_memtable,    &PerfContext::get_filter,
     &PerfContext::get_index,     &PerfContext::get_record,      &PerfContext::get_ssd,
-    &PerfContext::filters_asked, &PerfContext::tables_searched,
+    &PerfContext::filters_asked, &PerfContext::tables_searched, &PerfContext::records_kept,
 };
 static_assert(sizeof(kFields) / sizeof(kFields[0]) * sizeof(uint64_t) == sizeof(PerfContext));
 
@@ -93,7 +93,7 @@ void PerfContext::Add(const PerfContext& other) {
 std::string PerfContext::ToString() const {
   return Line("put", *this, puts, put_total, kPutStages) + "\n" + Line("get", *this, gets, get_total, kGetStages) +
          "; " + std::to_string(filters_asked) + " filters asked, " + std::to_string(tables_searched) +
-         " tables searched\n";
+         " tables searched, " + std::to_string(records_kept) + " records kept\n";
 }
 
 // A stage that is under way keeps the context it began with, so switching in the middle of a call is harmless.

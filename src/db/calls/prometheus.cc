@@ -14,7 +14,8 @@ constexpr const char* kGauges[] = {"pool-bytes-used",     "pool-bytes-held",    
                                    "pool-bytes-capacity", "pool-bytes-reserved", "pool-growth-longest-micros",
                                    "live-bytes",          "payload-bytes",       "entries",
                                    "range-deletions",     "table-memory-bytes",  "immutable-memtables",
-                                   "ssd-files",           "ssd-bytes",           "log-file-bytes-needed"};
+                                   "ssd-files",           "ssd-bytes",           "log-file-bytes-needed",
+                                   "record-cache-bytes"};
 
 // Upper bounds of the buckets, in seconds: 1, 2, 5 in each power of ten from 100 ns on.
 constexpr double kBucketBounds[] = {1e-7, 2e-7, 5e-7, 1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3,

@@ -160,6 +160,7 @@ CounterList Properties::Counters() {
   // Figures of parts that this database does not have are left out, and not told as 0.
   if (db_.nvm_model != nullptr) AddModelCounters(*db_.nvm_model, &result);
   if (db_.device_trace != nullptr) result.emplace_back("device-trace-accesses", db_.device_trace->accesses());
+  if (read_->kept() != nullptr) result.emplace_back("record-cache-bytes", read_->kept()->memory_bytes());
   if (logs_->files() != nullptr) {
     result.emplace_back("log-file-bytes", logs_->files()->bytes_written());
     result.emplace_back("log-file-bytes-padding", logs_->files()->padding_bytes());
@@ -355,9 +356,10 @@ bool Properties::Get(const Slice& property, std::string* value) {
     } else if (name == Slice("sstables")) {
       *value = TablesText();
     } else if (name == Slice("approximate-memory-usage")) {
+      const uint64_t kept = read_->kept() != nullptr ? read_->kept()->memory_bytes() : 0;
       const uint64_t tables = TableMemory(*Current());
       DbLock lock(control_);
-      *value = std::to_string(tables + tree_->MemTableMemory());
+      *value = std::to_string(kept + tables + tree_->MemTableMemory());
     } else {
       return false;
     }

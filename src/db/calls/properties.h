@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/db/background/ssd_tier.h"
+#include "src/db/read/read_path.h"
 #include "src/db/space/log_files.h"
 #include "src/db/space/space.h"
 #include "src/db/state/tree.h"
@@ -24,10 +25,10 @@ using CounterList = std::vector<std::pair<std::string, uint64_t>>;
 class Properties {
  public:
   Properties(const DbContext& db, Control* control, Tree* tree, const Space* space, const LogFiles* logs,
-             const SsdTier* tier)
-      : db_(db), control_(control), tree_(tree), space_(space), logs_(logs), tier_(tier) {
+             const SsdTier* tier, const ReadPath* read)
+      : db_(db), control_(control), tree_(tree), space_(space), logs_(logs), tier_(tier), read_(read) {
     CHECK(control != nullptr && tree != nullptr && space != nullptr);
-    CHECK(logs != nullptr && tier != nullptr);
+    CHECK(logs != nullptr && tier != nullptr && read != nullptr);
   }
   Properties(const Properties&) = delete;
   Properties& operator=(const Properties&) = delete;
@@ -51,6 +52,7 @@ class Properties {
   const Space* const space_;
   const LogFiles* const logs_;
   const SsdTier* const tier_;
+  const ReadPath* const read_;
 };
 
 }  // namespace miodb

@@ -188,8 +188,8 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   savepoints_ = std::make_unique<Savepoints>(*context_, parts, write_.get(), requests_.get());
   checkpoint_ = std::make_unique<Checkpoint>(*context_, savepoints_.get());
   recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), kept_.get(), write_.get());
-  properties_ =
-      std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(), tier_.get());
+  properties_ = std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(),
+                                             tier_.get(), read_.get());
   lock_ = std::make_unique<DirectoryLock>(context_->options.env, name);
   workers_->Add(Step::kPrepare, [this] { return space_->Prepare(); });
   workers_->Add(Step::kFlush, [this] {

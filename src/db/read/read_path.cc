@@ -5,13 +5,14 @@
 //     merge in between could drop a version that this sequence needs. Every put moves the newest sequence on, so a get
 //     looks at it only if what it finds without is newer than all that its thread knows to be published.
 //   3 Look into the memtable, the sealed memtables newest first, then the version's runs in order of age. The first hit
-//     at or below the sequence is the newest visible version (version.h says why).
+//     at or below the sequence is the newest visible version (version.h says why). With record_cache_size, a table
+//     whose filter does not rule the key out is asked for a record that is kept in DRAM first (kept_records.h).
 //     On SSD it goes on with the levels there, in the one file of each that can have the key.
 //     If a range that was deleted has the key, and as of a later sequence, there is none: what is older is hidden too.
 //     If it is a put with a lifetime, the clock is asked whether it has expired; then the key is gone.
 //     If it is an operand, all versions from there down to the base are looked for once more, by one walk over all
 //     sources, and the merge operator makes the value.
-//   4 Copy the value, or keep the state pinned and hand out the bytes in the pool, or the block in memory.
+//   4 Copy the value, or keep the state pinned and hand out the bytes in the pool, or the block or record in memory.
 #include "src/db/read/read_path.h"
 
 #include <algorithm>
@@ -39,27 +40,44 @@ void ReadPath::PrefetchFilters(const LookupKey& lookup, const ReadState& state) 
   state.version->Prefetch(lookup);
 }
 
-// Sources go from the newest to the oldest, so the first that has a version at or below the sequence has the newest
-// one.
-Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
-                            RecordView* record) {
-  const bool verify = db_.Verifies(options);
+// Inlined in any case: a get would pay for the call.
+[[gnu::always_inline]] inline Status ReadPath::FindInMemTables(const LookupKey& lookup, const ReadState& state,
+                                                               bool verify, bool* found, RecordView* record) {
   PerfClock clock;
   Status s = state.memtable->Get(lookup, verify, found, record);
   for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
     s = state.immutables[i]->Get(lookup, verify, found, record);
   }
   clock.Lap(&PerfContext::get_memtable);
+  return s;
+}
+
+// Sources go from the newest to the oldest, so the first that has a version at or below the sequence has the newest
+// one.
+Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
+                            RecordView* record) {
+  const bool verify = db_.Verifies(options);
+  Status s = FindInMemTables(lookup, state, verify, found, record);
   if (!s.ok() || *found) return s;
   return state.version->Get(order_, lookup, verify, found, record);
 }
 
-// Step 3, but for ranges. The record's bytes stay where they are while the state is pinned or, of one from SSD, the
-// block.
+// The same with records that are kept. A read that verifies is about the bytes in the pool.
+[[gnu::noinline]] Status ReadPath::FindKept(const ReadOptions& options, const LookupKey& lookup, const ReadState& state,
+                                            BlockPin* block, bool* found, RecordView* record) {
+  if (db_.Verifies(options)) return FindInPool(options, lookup, state, found, record);
+  Status s = FindInMemTables(lookup, state, false, found, record);
+  if (!s.ok() || *found) return s;
+  return kept_->Get(order_, lookup, *state.version, options.fill_cache, block, found, record);
+}
+
+// Step 3, but for ranges. The record's bytes stay where they are while the state is pinned or, of one from SSD or that
+// is kept, the block.
 [[gnu::always_inline]] inline Status ReadPath::FindAt(const ReadOptions& options, const LookupKey& lookup,
                                                       const ReadState& state, BlockPin* block, bool* found,
                                                       RecordView* record) {
-  Status s = FindInPool(options, lookup, state, found, record);
+  Status s = __builtin_expect(kept_ == nullptr, 1) ? FindInPool(options, lookup, state, found, record)
+                                                   : FindKept(options, lookup, state, block, found, record);
   if (s.ok() && !*found && state.version->ssd != nullptr) {
     PerfClock ssd_clock;
     s = state.version->ssd->Get(lookup, db_.SsdReadMode(options), options.snapshot == nullptr, block, found, record);
@@ -181,8 +199,8 @@ void ReadPath::PinMade(std::string* made, PinnableSlice* value) {
   owned.release();  // the slice's
 }
 
-// The value stays where it lies. A value from SSD holds its block, not the state, because the state would keep
-// memtables and the space of dropped tables for as long as the program holds the slice.
+// The value stays where it lies. A value from SSD holds its block, and one that is kept its record, not the state,
+// because the state would keep memtables and the space of dropped tables for as long as the program holds the slice.
 void ReadPath::PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value) {
   DCHECK(state != nullptr && block != nullptr);
   if (block->holds_any()) {

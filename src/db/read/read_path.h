@@ -6,6 +6,7 @@
 #ifndef MIODB_SRC_DB_READ_READ_PATH_H_
 #define MIODB_SRC_DB_READ_READ_PATH_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "src/db/context/db_context.h"
 #include "src/db/read/db_iter.h"
 #include "src/db/read/dead_stretches.h"
+#include "src/db/read/kept_records.h"
 #include "src/db/state/read_sources.h"
 #include "src/iterator/lookup_key.h"
 #include "src/util/check/check.h"
@@ -30,6 +32,7 @@ class ReadPath {
         sources_(sources),
         dead_(db.order),
         verified_dead_(db.order),
+        kept_(db.options.record_cache_size > 0 ? std::make_unique<KeptRecords>(db.options.record_cache_size) : nullptr),
         helpers_(db.options.multi_get_threads) {
     CHECK(sources != nullptr);
   }
@@ -68,6 +71,9 @@ class ReadPath {
   // How many versions there are of keys in the range; of those in table files about as many.
   uint64_t CountEntries(const Range& range);
 
+  // The records of the pool that gets keep; null: they keep none.
+  const KeptRecords* kept() const { return kept_.get(); }
+
  private:
   struct MultiGetCall;
 
@@ -87,8 +93,12 @@ class ReadPath {
   }
 
   static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
+  static Status FindInMemTables(const LookupKey& lookup, const ReadState& state, bool verify, bool* found,
+                                RecordView* record);
   Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                     RecordView* record);
+  Status FindKept(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, BlockPin* block,
+                  bool* found, RecordView* record);
   Status FindAt(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, BlockPin* block,
                 bool* found, RecordView* record);
   Status Find(const ReadOptions& options, const Slice& key, ReadStates::Pin* pin, BlockPin* block, bool* found,
@@ -119,10 +129,11 @@ class ReadPath {
   DbContext& db_;
   const KeyOrder order_;
   ReadSources* const sources_;
-  DeadStretches dead_;           // that iterators have found
-  DeadStretches verified_dead_;  // the same of iterators that verify what they read
-  HelperThreads helpers_;        // for MultiGet
-  ReadRings read_rings_;         // the same
+  DeadStretches dead_;                       // that iterators have found
+  DeadStretches verified_dead_;              // the same of iterators that verify what they read
+  const std::unique_ptr<KeptRecords> kept_;  // null: none are
+  HelperThreads helpers_;                    // for MultiGet
+  ReadRings read_rings_;                     // the same
 };
 
 }  // namespace miodb

@@ -16,9 +16,10 @@ namespace {
 // Room for the root of an empty memtable.
 constexpr size_t kViewBlockBytes = 16 * 1024;
 
-// Nothing of a view would be told to a listener.
-Options WithoutListeners(Options options) {
+// Nothing of a view would be told to a listener, and a view keeps no records besides those of its database.
+Options OfView(Options options) {
   options.listeners.clear();
+  options.record_cache_size = 0;
   return options;
 }
 
@@ -37,7 +38,7 @@ Status ViewDb::Make(const Options& options, const std::string& name, const DbHoo
 
 // The gate comes first: what keys mean is asked from the first read on.
 ViewDb::ViewDb(const Options& options, const std::string& name, const DbHooks& hooks, ViewState state)
-    : context_(std::make_unique<DbContext>(WithoutListeners(options), name, hooks)),
+    : context_(std::make_unique<DbContext>(OfView(options), name, hooks)),
       sources_(std::make_unique<ReadSources>()),
       read_(std::make_unique<ReadPath>(*context_, sources_.get())) {
   CHECK_GE(state.next_family, 1u);

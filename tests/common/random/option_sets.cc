@@ -63,6 +63,7 @@ std::vector<OptionSet> MakeSets() {
 
   o = add("reverse", TinyOptions());
   o->comparator = ReverseComparator();
+  o->record_cache_size = 64 * kKiB;
 
   o = add("file_mode", TinyOptions());
   o->persist_mode = kPersistFile;
@@ -73,6 +74,7 @@ std::vector<OptionSet> MakeSets() {
   o->pool_growth = 4 * kKiB;
   o->num_levels = 16;
   o->max_background_merges = 1;
+  o->record_cache_size = 16 * kKiB;
 
   o = add("paranoid", TinyOptions());
   o->paranoid_checks = true;
@@ -88,6 +90,7 @@ std::vector<OptionSet> MakeSets() {
   o->ssd_file_size = 8 * kKiB;
   o->block_size = 512;
   o->max_open_files = 16;
+  o->record_cache_size = 256 * kKiB;
 
   o = add("ssd_reverse", Options(*o));
   o->comparator = ReverseComparator();

@@ -94,6 +94,7 @@ std::vector<Setting> OutOfRange() {
   AddOutside(&all, "partition_size", 4 * kKiB, 64 * kGiB, 1, SET(partition_size));
   AddOutside(&all, "space_amplification_percent", 105, 1000, 1, SET(space_amplification_percent));
   AddOutside(&all, "filter_bits_per_key", 0, 32, 1, SET(filter_bits_per_key));
+  AddOutside(&all, "record_cache_size", 16 * kKiB, kKiB * kGiB, 1, SET(record_cache_size));
   AddOutside(&all, "dram_node", -1, 1023, 1, SET(dram_node));
   AddOutside(&all, "nvm_node", -1, 1023, 1, SET(nvm_node));
   AddOutside(&all, "nvm_next_node", -1, 1023, 1, SET(nvm_next_node));

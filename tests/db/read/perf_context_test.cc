@@ -88,7 +88,7 @@ TEST_F(PerfContextTest, SumsAndText) {
   EXPECT_EQ(
       "put: 200 ns of 10 sampled: wait 0, room 0, log 40, memtable 0, fence 0, leave 0, rest 160\n"
       "get: 0 ns of 1 sampled: memtable 0, filter 0, index 0, record 0, ssd 0, rest 0; 0 filters asked, 0 tables "
-      "searched\n",
+      "searched, 0 records kept\n",
       a.ToString());
 }
 

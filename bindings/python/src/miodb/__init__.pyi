@@ -70,6 +70,7 @@ class _Options(_Objects, total=False):
     lazy_copy_limit: int | None
     space_amplification_percent: int | None
     filter_bits_per_key: int | None
+    record_cache_size: int | None
     ssd_path: _Path | None
     nvm_budget: int | None
     ssd_levels: int | None

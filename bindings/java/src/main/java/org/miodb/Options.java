@@ -375,6 +375,11 @@ public final class Options {
     return size("filter_bits_per_key", value);
   }
 
+  /** Bytes of DRAM for records of the pool that gets find often; 0: none. */
+  public Options recordCacheSize(long value) {
+    return size("record_cache_size", value);
+  }
+
   /** Directory of the SSD tier; empty: none. */
   public Options ssdPath(Path value) {
     return path("ssd_path", value);
