@@ -2,8 +2,9 @@
 // of two reads that lie close together is not flooded by things that are read once, and such a read costs it a line of
 // memory.
 //
-// A bucket has a few marks, one for each thing that it remembers. A thing that is new takes the place of another new
-// thing. A thing that is read again goes to the front half of its bucket, where new things do not push it out.
+// A bucket has a few marks, one for each thing that it remembers. A thing that is new takes the place of the oldest in
+// the back half of its bucket. A thing that is read again goes to the front half, where new things do not push it out,
+// and the oldest of that half takes its place in the back.
 //
 // Threads: any number. Two threads that meet in a bucket may lose a mark, so an answer is a hint.
 //
@@ -44,12 +45,12 @@ class RecentReads {
     for (size_t i = 0; i < kMarks; i++) {
       if (marks[i].load(std::memory_order_relaxed) != mark) continue;
       if (i >= kFront) {
-        marks[i].store(marks[i - kFront].load(std::memory_order_relaxed), std::memory_order_relaxed);
-        marks[i - kFront].store(mark, std::memory_order_relaxed);
+        Move(&marks[kFront - 1], &marks[i]);
+        PushFront(marks, mark);
       }
       return true;
     }
-    marks[kFront + (hash >> 33) % kFront].store(mark, std::memory_order_relaxed);
+    PushFront(marks + kFront, mark);
     return false;
   }
 
@@ -73,6 +74,16 @@ class RecentReads {
   static constexpr size_t kMarks = 8;  // of a bucket
   static constexpr size_t kFront = kMarks / 2;
   static_assert(sizeof(Mark) == sizeof(uint32_t) && Mark::is_always_lock_free);
+
+  static void Move(const Mark* from, Mark* to) {
+    to->store(from->load(std::memory_order_relaxed), std::memory_order_relaxed);  // relaxed: see Touch
+  }
+
+  // Puts the mark at the front of half a bucket, in place of the last one.
+  static void PushFront(Mark* half, uint32_t mark) {
+    for (size_t i = kFront - 1; i > 0; i--) Move(&half[i - 1], &half[i]);
+    half[0].store(mark, std::memory_order_relaxed);  // relaxed: see Touch
+  }
 
   static uint32_t BucketsFor(size_t things) {
     return static_cast<uint32_t>(std::clamp<size_t>(things / kMarks, 1, UINT32_MAX / 2));

@@ -71,10 +71,11 @@ class RecordCacheTest : public DbTestBase {
     });
   }
 
-  // The thread has seen that all writes are published, so that it looks for a key once in each get.
-  void SeeAllPublished() {
+  // Flushes, after the thread has seen that all writes are published: its gets then look for a key once.
+  void FlushSeen() {
     Put("~seen", "");
     EXPECT_EQ("", Get("~seen"));
+    ASSERT_OK(db_->Flush());
   }
 
   uint64_t UnitsRead() { return Counter("modelled-units-read") + Counter("modelled-units-cached"); }
@@ -89,8 +90,7 @@ TEST_F(RecordCacheTest, TheSecondOfTwoGetsKeepsTheRecord) {
   options_.nvm_model = "count";
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   Put("key", "value");
-  ASSERT_OK(db_->Flush());
-  SeeAllPublished();
+  ASSERT_NO_FATAL_FAILURE(FlushSeen());
   EXPECT_EQ(0u, KeptOf(1, "key", "value"));
   const uint64_t begin = UnitsRead();
   EXPECT_EQ(0u, KeptOf(1, "key", "value"));
@@ -118,8 +118,7 @@ TEST_F(RecordCacheTest, WithoutTheOptionNoneIsKept) {
 TEST_F(RecordCacheTest, GetsThatFillNoCacheUseItAndKeepNothing) {
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   Put("key", "value");
-  ASSERT_OK(db_->Flush());
-  SeeAllPublished();
+  ASSERT_NO_FATAL_FAILURE(FlushSeen());
   ReadOptions fills_none;
   fills_none.fill_cache = false;
   EXPECT_EQ(0u, KeptOf(5, "key", "value", fills_none));
@@ -130,8 +129,7 @@ TEST_F(RecordCacheTest, GetsThatFillNoCacheUseItAndKeepNothing) {
 TEST_F(RecordCacheTest, GetsThatVerifyReadThePool) {
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   Put("key", "value");
-  ASSERT_OK(db_->Flush());
-  SeeAllPublished();
+  ASSERT_NO_FATAL_FAILURE(FlushSeen());
   EXPECT_EQ(1u, KeptOf(3, "key", "value"));
   ReadOptions verifies;
   verifies.verify_checksums = true;
@@ -144,8 +142,7 @@ TEST_F(RecordCacheTest, TheMemoryStaysWithinTheSize) {
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   Fill(2000, 200);
   Put("large", std::string(4 * kKiB, 'x'));
-  ASSERT_OK(db_->Flush());
-  SeeAllPublished();
+  ASSERT_NO_FATAL_FAILURE(FlushSeen());
   EXPECT_EQ(0u, KeptOf(5, "large", std::string(4 * kKiB, 'x'))) << "above a 32nd of the size";
   uint64_t kept = 0;
   for (uint64_t i = 0; i < 2000; i++) {
@@ -161,8 +158,7 @@ TEST_F(RecordCacheTest, GetsOfAllKeysAlikeDoNotPushOutThoseOfAFew) {
   options_.write_buffer_size = 1024 * kKiB;
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   Fill(3000, 100);
-  ASSERT_OK(db_->Flush());
-  SeeAllPublished();
+  ASSERT_NO_FATAL_FAILURE(FlushSeen());
   const auto read_few = [this] {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < 10; i++) kept += KeptOf(1, FilledKey(i), FilledValue(i, 100, 0));
@@ -246,6 +242,7 @@ TEST_F(RecordCacheTest, SnapshotsSeeTheirOwnVersions) {
     ReadOptions at_newest;
     at_newest.snapshot = newest;
     EXPECT_LE(2u, KeptOf(4, "key", "3", at_newest));
+    EXPECT_EQ(0u, KeptOf(2, "key", "1", at_first)) << "what is kept is newer";
     db_->ReleaseSnapshot(newest);
     Settle();
   }
@@ -357,8 +354,7 @@ TEST_F(RecordCacheTest, KeysThatAreLongAreKeptAsWell) {
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   const std::string stem(1000, 'k');
   for (const char* end : {"a", "b"}) Put(stem + end, end);
-  ASSERT_OK(db_->Flush());
-  SeeAllPublished();
+  ASSERT_NO_FATAL_FAILURE(FlushSeen());
   for (const char* end : {"a", "b"}) EXPECT_EQ(2u, KeptOf(4, stem + end, end));
 }
 
@@ -368,8 +364,7 @@ TEST_F(RecordCacheTest, APinnedRecordOutlivesItsPlaceInTheCache) {
   options_.write_buffer_size = 1024 * kKiB;
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   Fill(1000, 100);
-  ASSERT_OK(db_->Flush());
-  SeeAllPublished();
+  ASSERT_NO_FATAL_FAILURE(FlushSeen());
   PinnableSlice pinned;
   EXPECT_EQ(1u, KeptOf(3, FilledKey(0), FilledValue(0, 100, 0)));
   EXPECT_EQ(1u, KeptIn([&] { ASSERT_OK(db_->Get(ReadOptions(), FilledKey(0), &pinned)); }));
