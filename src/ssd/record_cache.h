@@ -42,6 +42,7 @@ class RecordCache {
   bool Find(uint64_t table, const LookupKey& key, BlockPin* pin, RecordView* record) const {
     Cache::Handle* const handle = cache_->Lookup(Place(id_, table, key.key).bytes());
     if (handle == nullptr) return false;
+    DCHECK(pin != nullptr && record != nullptr);
     pin->Hold(cache_, handle);
     const char* const bytes = static_cast<const char*>(cache_->Value(handle));
     record->begin = nullptr;

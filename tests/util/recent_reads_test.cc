@@ -1,4 +1,4 @@
-// Which reads are remembered as recent.
+// RecentReads remembers the reads that it should.
 
 #include "src/util/threads/recent_reads.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 uint64_t Thing(uint64_t i) { return Mix64(1, i); }
 
-// How many of the things [0, count) are remembered. Whoever asks has them remembered anew.
+// How many of the things [0, count) are remembered. The question is a read of each.
 size_t CountTouched(RecentReads* reads, uint64_t count) {
   size_t touched = 0;
   for (uint64_t i = 0; i < count; i++) touched += reads->Touch(Thing(i)) ? 1 : 0;

@@ -94,6 +94,14 @@ void AddModelCounters(const NvmModel& model, CounterList* result) {
   result->emplace_back("modelled-write-micros", model.write_nanos() / 1000);
 }
 
+void AddLogFileCounters(const FileLog& files, CounterList* result) {
+  DCHECK(result != nullptr);
+  result->emplace_back("log-file-bytes", files.bytes_written());
+  result->emplace_back("log-file-bytes-padding", files.padding_bytes());
+  result->emplace_back("log-file-bytes-needed", files.live_bytes());
+  result->emplace_back("log-file-syncs", files.syncs());
+}
+
 // Six digits at most, so that nothing overflows; no database has as many levels.
 bool ParseNumber(Slice text, uint64_t* number) {
   DCHECK(number != nullptr);
@@ -161,12 +169,7 @@ CounterList Properties::Counters() {
   if (db_.nvm_model != nullptr) AddModelCounters(*db_.nvm_model, &result);
   if (db_.device_trace != nullptr) result.emplace_back("device-trace-accesses", db_.device_trace->accesses());
   if (read_->kept() != nullptr) result.emplace_back("record-cache-bytes", read_->kept()->memory_bytes());
-  if (logs_->files() != nullptr) {
-    result.emplace_back("log-file-bytes", logs_->files()->bytes_written());
-    result.emplace_back("log-file-bytes-padding", logs_->files()->padding_bytes());
-    result.emplace_back("log-file-bytes-needed", logs_->files()->live_bytes());
-    result.emplace_back("log-file-syncs", logs_->files()->syncs());
-  }
+  if (logs_->files() != nullptr) AddLogFileCounters(*logs_->files(), &result);
   result.emplace_back("pool-bytes-used", db_.pool->used_bytes());
   result.emplace_back("pool-bytes-held", db_.pool->held()->bytes());
   result.emplace_back("pool-bytes-file", db_.pool->file_bytes());

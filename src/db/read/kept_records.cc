@@ -6,14 +6,14 @@
 #include "src/util/check/check.h"
 #include "src/util/clock/perf_clock.h"
 
-// Filter, mark, record: a get goes from cheap to dear, as one of a table file does (SsdStore::Get). What is kept of a
-// table that was merged is asked for no more, and goes as what was not used for the longest time.
+// Filter, mark, record: a get goes from cheap to dear, as a get of a table file does (SsdStore::Get). Records of a
+// table that was merged are asked for no more, so the cache lets go of them first.
 
 namespace miodb {
 
 namespace {
 
-// Records whose mean charge says how many of them fit, and what is supposed of them before there are any.
+// The mean charge of the last kCharges records says how many records fit. The first mean is kFirstCharge.
 constexpr size_t kCharges = 64;
 constexpr size_t kFirstCharge = 512;
 
@@ -28,12 +28,14 @@ KeptRecords::KeptRecords(size_t bytes)
       cache_(NewLRUCache(capacity_)),
       records_(cache_.get()),
       charges_(kCharges * kFirstCharge) {
+  CHECK_LE(capacity_, bytes);
   recent_.SetWindow(kReadsPerRecord * (capacity_ / kFirstCharge));
 }
 
 // The order of the tables is that of Version::Get, and so is the answer.
 Status KeptRecords::Get(const KeyOrder& order, const LookupKey& key, const Version& version, bool fill, BlockPin* pin,
                         bool* found, RecordView* record) {
+  DCHECK(!pin->holds_any() && key.sequence <= kMaxSequence);
   *found = false;
   for (const Run* run : version.runs) {
     const PMTable* const table = run->TableFor(order, key.key);

@@ -2,9 +2,9 @@
 // slower memory, as CXL or persistent memory; a get that finds its record here touches the filter of the table and
 // DRAM, and nothing of the pool.
 //
-// Which records are kept. A record is kept at its second read within a while (RecentReads), so that reads which hit all
-// keys alike find hardly anything to keep. A read that is not remembered asks for no record either: such a read costs a
-// line of marks. The while is measured in reads: about kReadsPerRecord times as many marks are in use as records fit.
+// A record is kept at its second read within a while (RecentReads), so that reads which hit all keys alike find hardly
+// anything to keep. A read that is not remembered asks for no record either: such a read costs a line of marks. The
+// while is measured in reads: about kReadsPerRecord times as many marks are in use as records fit.
 //
 // Why an answer is right: record_cache.h. A record is kept only if the get could see all versions in the table, and is
 // taken only if the get's sequence is not below the record's. So snapshots see the record, or look into the table.
@@ -44,7 +44,7 @@ class KeptRecords {
   size_t memory_bytes() const { return recent_.memory_bytes() + cache_->TotalCharge(); }
 
  private:
-  // What the cache takes for an entry besides key and record: entry, node of its map, and what malloc adds.
+  // The cache takes so much for an entry besides key and record: entry, node of its map, and what malloc adds.
   static constexpr size_t kEntryBytes = 176;
   static constexpr size_t kLeastCharge = kEntryBytes + RecordCache::kKeyBytes + RecordCache::kRecordBytes;
 

@@ -26,6 +26,32 @@
 
 namespace miodb {
 
+namespace {
+
+// Inlined in any case: a get would pay for the call.
+[[gnu::always_inline]] inline Status FindInMemTables(const LookupKey& lookup, const ReadState& state, bool verify,
+                                                     bool* found, RecordView* record) {
+  PerfClock clock;
+  Status s = state.memtable->Get(lookup, verify, found, record);
+  for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
+    s = state.immutables[i]->Get(lookup, verify, found, record);
+  }
+  clock.Lap(&PerfContext::get_memtable);
+  return s;
+}
+
+// As ReadPath::FindInPool, with records that are kept and without verifying.
+[[gnu::noinline]] Status FindInPoolOrKept(KeptRecords* kept, const KeyOrder& order, const LookupKey& lookup,
+                                          const ReadState& state, bool fill, BlockPin* block, bool* found,
+                                          RecordView* record) {
+  DCHECK(!block->holds_any());
+  Status s = FindInMemTables(lookup, state, false, found, record);
+  if (!s.ok() || *found) return s;
+  return kept->Get(order, lookup, *state.version, fill, block, found, record);
+}
+
+}  // namespace
+
 // REQUIRES: a state is pinned, or a merge could drop the version that this sequence needs.
 uint64_t ReadPath::ReadSequence(const ReadOptions& options) const {
   // acquire: pairs with the leader's release; the records up to this sequence are in the memtables.
@@ -40,18 +66,6 @@ void ReadPath::PrefetchFilters(const LookupKey& lookup, const ReadState& state) 
   state.version->Prefetch(lookup);
 }
 
-// Inlined in any case: a get would pay for the call.
-[[gnu::always_inline]] inline Status ReadPath::FindInMemTables(const LookupKey& lookup, const ReadState& state,
-                                                               bool verify, bool* found, RecordView* record) {
-  PerfClock clock;
-  Status s = state.memtable->Get(lookup, verify, found, record);
-  for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
-    s = state.immutables[i]->Get(lookup, verify, found, record);
-  }
-  clock.Lap(&PerfContext::get_memtable);
-  return s;
-}
-
 // Sources go from the newest to the oldest, so the first that has a version at or below the sequence has the newest
 // one.
 Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
@@ -62,22 +76,14 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
   return state.version->Get(order_, lookup, verify, found, record);
 }
 
-// The same with records that are kept. A read that verifies is about the bytes in the pool.
-[[gnu::noinline]] Status ReadPath::FindKept(const ReadOptions& options, const LookupKey& lookup, const ReadState& state,
-                                            BlockPin* block, bool* found, RecordView* record) {
-  if (db_.Verifies(options)) return FindInPool(options, lookup, state, found, record);
-  Status s = FindInMemTables(lookup, state, false, found, record);
-  if (!s.ok() || *found) return s;
-  return kept_->Get(order_, lookup, *state.version, options.fill_cache, block, found, record);
-}
-
 // Step 3, but for ranges. The record's bytes stay where they are while the state is pinned or, of one from SSD or that
-// is kept, the block.
+// is kept, the block. A read that verifies is about the bytes in the pool, so it takes no record that is kept.
 [[gnu::always_inline]] inline Status ReadPath::FindAt(const ReadOptions& options, const LookupKey& lookup,
                                                       const ReadState& state, BlockPin* block, bool* found,
                                                       RecordView* record) {
-  Status s = __builtin_expect(kept_ == nullptr, 1) ? FindInPool(options, lookup, state, found, record)
-                                                   : FindKept(options, lookup, state, block, found, record);
+  Status s = __builtin_expect(kept_ == nullptr, 1) || db_.Verifies(options)
+                 ? FindInPool(options, lookup, state, found, record)
+                 : FindInPoolOrKept(kept_.get(), order_, lookup, state, options.fill_cache, block, found, record);
   if (s.ok() && !*found && state.version->ssd != nullptr) {
     PerfClock ssd_clock;
     s = state.version->ssd->Get(lookup, db_.SsdReadMode(options), options.snapshot == nullptr, block, found, record);

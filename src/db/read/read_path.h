@@ -93,12 +93,8 @@ class ReadPath {
   }
 
   static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
-  static Status FindInMemTables(const LookupKey& lookup, const ReadState& state, bool verify, bool* found,
-                                RecordView* record);
   Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                     RecordView* record);
-  Status FindKept(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, BlockPin* block,
-                  bool* found, RecordView* record);
   Status FindAt(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, BlockPin* block,
                 bool* found, RecordView* record);
   Status Find(const ReadOptions& options, const Slice& key, ReadStates::Pin* pin, BlockPin* block, bool* found,

@@ -59,6 +59,7 @@ class RecentReads {
   void SetWindow(size_t things) {
     const uint32_t buckets = std::min(BucketsFor(things), most_buckets_);
     const uint32_t now = buckets_.load(std::memory_order_relaxed);  // relaxed: see Touch
+    DCHECK(buckets > 0 && now > 0);
     if (buckets > now + now / 4 || buckets < now - now / 4) buckets_.store(buckets, std::memory_order_relaxed);
   }
 
@@ -81,6 +82,7 @@ class RecentReads {
 
   // Puts the mark at the front of half a bucket, in place of the last one.
   static void PushFront(Mark* half, uint32_t mark) {
+    DCHECK_NE(mark, 0u);
     for (size_t i = kFront - 1; i > 0; i--) Move(&half[i - 1], &half[i]);
     half[0].store(mark, std::memory_order_relaxed);  // relaxed: see Touch
   }

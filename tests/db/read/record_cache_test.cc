@@ -1,5 +1,5 @@
 // Records of the pool that gets keep in DRAM: which are kept, that each answer is that of the tables, and how much
-// memory they take. The clock of dates is the test's, and background work is done by calls alone.
+// memory they take. The clock of dates is the test's. Calls alone do background work, but for the test with threads.
 
 #include <gtest/gtest.h>
 

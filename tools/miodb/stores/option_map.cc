@@ -28,8 +28,7 @@ constexpr bool kRocksDb = false;
 constexpr MappedOption kOthers[] = {
     {"comparator", "comparator", "the bytewise one alone has the fast paths and the filters", kBoth},
     {"merge_operator", "merge_operator", "merge_operator.h has the operators that are there already", kRocksDb},
-    {"block_cache", "block_cache",
-     "of table files on SSD; for the pool, if it is slow memory, there is record_cache_size", kBoth},
+    {"block_cache", "block_cache", "of table files on SSD; record_cache_size is for a pool in slow memory", kBoth},
     {"max_file_size", "ssd_file_size", "bytes of a table file on SSD; LevelDB's name is accepted and ignored", kBoth},
     {"write_buffer_manager", "shared_resources", "its memory_budget, for all databases opened with it", kRocksDb},
     {"listeners", "listeners", "one thread tells them, after the fact (listener.h)", kRocksDb},
