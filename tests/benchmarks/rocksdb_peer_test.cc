@@ -19,9 +19,11 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/common/engines/family_name.h"
 #include "miodb/merge_operator.h"
 #include "tests/benchmarks/rocksdb_peer.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/program.h"
 #include "tests/common/random/random.h"
 
 namespace miodb::test {
@@ -289,6 +291,36 @@ TEST(RocksdbPeerTest, GivesTheSameAnswers) {
       if (testing::Test::HasFailure()) return;
     }
   }
+}
+
+// Two flushes leave two files of each family at level 0, too few for a compaction that nobody asks for.
+TEST(RocksdbPeerTest, DbBenchFlushesAndCompactsAllFamilies) {
+  const TestDir dir;
+  const std::string path = dir.path() + "/rocksdb";
+  constexpr int kFamilies = 3;
+  const std::string command = "db_bench --engine=rocksdb --db=" + path +
+                              " --num=300 --num_column_families=" + std::to_string(kFamilies) +
+                              " --benchmarks=fillseq,flush,overwrite,flush";
+  const auto files_of = [&](const std::string& property) {
+    std::vector<std::string> files;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (int i = 0; i < kFamilies; i++) families.emplace_back(bench::FamilyName(i), rocksdb::ColumnFamilyOptions());
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* opened = nullptr;
+    EXPECT_TRUE(rocksdb::DB::OpenForReadOnly({}, path, families, &handles, &opened).ok());
+    const std::unique_ptr<rocksdb::DB> db(opened);
+    for (rocksdb::ColumnFamilyHandle* const handle : handles) {
+      EXPECT_TRUE(db->GetProperty(handle, property, &files.emplace_back()));
+      EXPECT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+    }
+    return files;
+  };
+  ProgramResult result = RunTool(command);
+  ASSERT_EQ(0, result.code) << result.text;
+  EXPECT_EQ(std::vector<std::string>(kFamilies, "2"), files_of("rocksdb.num-files-at-level0"));
+  result = RunTool(command + ",compact,waitforcompaction");
+  ASSERT_EQ(0, result.code) << result.text;
+  EXPECT_EQ(std::vector<std::string>(kFamilies, "0"), files_of("rocksdb.num-files-at-level0"));
 }
 
 }  // namespace

@@ -52,7 +52,14 @@ Outcome CApi::Take(char* error) const {
 }
 
 bool CApi::Property(void* db, const char* name, std::string* text) const {
-  char* const value = property_value_(db, name);
+  return TakeText(property_value_(db, name), text);
+}
+
+bool CApi::Property(void* db, void* family, const char* name, std::string* text) const {
+  return TakeText(property_value_cf_(db, family, name), text);
+}
+
+bool CApi::TakeText(char* value, std::string* text) const {
   if (value == nullptr) return false;
   *text = value;
   free_(value);

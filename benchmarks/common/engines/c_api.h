@@ -114,6 +114,8 @@ inline constexpr int64_t kDefaultCacheBytes = 8 << 20;
   F(void*, create_iterator_cf, (void* db, const void* options, void* family))                                          \
   F(void, writeoptions_disable_WAL, (void* options, int))                                                              \
   F(void, flush, (void* db, const void* options, char** error))                                                        \
+  F(void, compact_range_cf, (void* db, void* family, const char* start, size_t, const char* limit, size_t))            \
+  F(char*, property_value_cf, (void* db, void* family, const char* name))                                              \
   F(void*, flushoptions_create, ())                                                                                    \
   F(void, flushoptions_destroy, (void* options))                                                                       \
   F(void, options_enable_statistics, (void* options))                                                                  \
@@ -121,6 +123,7 @@ inline constexpr int64_t kDefaultCacheBytes = 8 << 20;
 
 // Functions of RocksDB alone. Old versions lack some of them.
 #define MIODB_C_API_OF_NEW_ROCKSDB(F)                                                                                  \
+  F(void, flush_cf, (void* db, const void* options, void* family, char** error))                                       \
   F(void, singledelete_cf, (void* db, const void* options, void* family, const char* key, size_t, char** error))       \
   F(void, writebatch_singledelete_cf, (void* batch, void* family, const char* key, size_t))                            \
   F(void*, get_pinned_cf, (void* db, const void* options, void* family, const char* key, size_t, char** error))        \
@@ -154,6 +157,8 @@ struct CApi {
   Outcome Take(char* error) const;
   // A property of the database, or nothing.
   bool Property(void* db, const char* name, std::string* text) const;
+  // The same of a column family of RocksDB's.
+  bool Property(void* db, void* family, const char* name, std::string* text) const;
 
   Library library;
   MIODB_C_API_OF_BOTH(MIODB_C_API_MEMBER)
@@ -161,6 +166,10 @@ struct CApi {
   MIODB_C_API_OF_NEW_LEVELDB(MIODB_C_API_MEMBER)
   MIODB_C_API_OF_ROCKSDB(MIODB_C_API_MEMBER)
   MIODB_C_API_OF_NEW_ROCKSDB(MIODB_C_API_MEMBER)
+
+ private:
+  // Frees the value, which may be nullptr.
+  bool TakeText(char* value, std::string* text) const;
 };
 
 }  // namespace miodb::bench

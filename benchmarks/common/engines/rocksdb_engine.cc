@@ -192,31 +192,49 @@ class RocksDbEngine final : public Engine {
   }
 
   Outcome Flush() override {
+    if (families_.size() > 1 && api_.flush_cf_ == nullptr) {
+      return Outcome::Error(api_.library.path() + " cannot flush column families");
+    }
     void* const options = api_.flushoptions_create_();
     char* error = nullptr;
-    api_.flush_(db_, options, &error);
+    for (size_t i = 0; i < families_.size() && error == nullptr; i++) {
+      if (i == 0) {
+        api_.flush_(db_, options, &error);
+      } else {
+        api_.flush_cf_(db_, options, families_[i], &error);
+      }
+    }
     api_.flushoptions_destroy_(options);
     return api_.Take(error);
   }
   Outcome CompactAll() override {
-    Interrupt::Watch([&] { api_.compact_range_(db_, nullptr, 0, nullptr, 0); },
-                     [this] {
-                       if (api_.disable_manual_compaction_ != nullptr) api_.disable_manual_compaction_(db_);
-                     });
+    Interrupt::Watch(
+        [&] {
+          for (void* const family : families_) {
+            if (!Interrupt::StopRequested()) api_.compact_range_cf_(db_, family, nullptr, 0, nullptr, 0);
+          }
+        },
+        [this] {
+          if (api_.disable_manual_compaction_ != nullptr) api_.disable_manual_compaction_(db_);
+        });
     return {};
   }
 
-  // Its properties say what runs and what is due. Two looks in a row must agree, because one job's end schedules the
-  // next.
+  // Its properties say what runs, of the whole store, and what is due, of each family. Two looks in a row must agree,
+  // because one job's end schedules the next.
   Outcome WaitForIdle() override {
     for (int quiet = 0; quiet < 2 && !Interrupt::StopRequested();) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       uint64_t work = 0;
       for (const char* property : {"rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
                                    "rocksdb.num-running-compactions", "rocksdb.compaction-pending"}) {
-        std::string value;
-        if (!api_.Property(db_, property, &value)) return Outcome::Error(std::string("no property ") + property);
-        work += std::strtoull(value.c_str(), nullptr, 10);
+        for (void* const family : families_) {
+          std::string value;
+          if (!api_.Property(db_, family, property, &value)) {
+            return Outcome::Error(std::string("no property ") + property);
+          }
+          work += std::strtoull(value.c_str(), nullptr, 10);
+        }
       }
       quiet = work == 0 ? quiet + 1 : 0;
     }
