@@ -168,6 +168,25 @@ TEST_F(MiodbImportTest, ALogThatIsNotThereAndALockThatCannotBeReadAreErrors) {
   ExpectNothingMade();
 }
 
+// Neither lines nor LevelDB have lifetimes. The other family has the record that expires.
+TEST_F(MiodbImportTest, ARecordThatExpiresIsNotExportedAsOneThatStays) {
+  const std::string put = miodb_ + "put --create " + Inside("db");
+  ASSERT_EQ(0, Run(put + " a 1")) << err_;
+  EXPECT_EQ(0, Run(miodb_ + "export " + Inside("db"))) << err_;
+  ASSERT_EQ(0, Run(put + " b 2 --column_family=f --option=lifetime_seconds=86400")) << err_;
+  EXPECT_EQ(0, Run(miodb_ + "export --column_family=default " + Inside("db"))) << err_;
+  const std::string leveldb =
+      "--column_family=f --format=leveldb --library=" + BinaryDir() + "/tests/benchmarks/faulty_library.so ";
+  for (const std::string& options : {std::string(), leveldb}) {
+    const std::string rest = options + "--output=" + target() + " " + Inside("db");
+    EXPECT_EQ(2, Run(miodb_ + "export " + rest));
+    EXPECT_NE(std::string::npos, err_.find("key 'b': expires")) << err_;
+    ExpectNothingMade();
+    EXPECT_EQ(0, Run(miodb_ + "export --lifetimes=drop " + rest)) << err_;
+    std::filesystem::remove_all(target());
+  }
+}
+
 // What LevelDB itself is asked for, by a library that writes the calls down.
 TEST_F(MiodbImportTest, AnExportToLevelDbIsDurableAndItsErrorsAreTold) {
   ASSERT_EQ(0, Run(miodb_ + "put --create " + Inside("db") + " a 1")) << err_;

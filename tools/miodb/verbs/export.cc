@@ -8,6 +8,7 @@
 #include "tools/miodb/stores/foreign_store.h"
 #include "tools/miodb/stores/store.h"
 #include "tools/miodb/terminal/files.h"
+#include "tools/miodb/terminal/text.h"
 #include "tools/miodb/verbs/long_work.h"
 #include "tools/miodb/verbs/verbs.h"
 
@@ -26,6 +27,8 @@ class Export final : public ReadCommand {
     options->Text("output", "PATH", &output_, "the file, or the LevelDB directory, to make");
     options->Word("format", &format_, {{"json", Format::kJson}, {"leveldb", Format::kLevelDb}}, "what to write");
     options->Text("library", "PATH", &library_, "the shared library of LevelDB; else the system's");
+    options->Word("lifetimes", &lifetimes_, {{"refuse", Lifetimes::kRefuse}, {"drop", Lifetimes::kDrop}},
+                  "records that expire: refuse to export them, or drop their lifetimes, so that they stay");
     options->Switch("progress", &progress_, "show progress even if standard error is no terminal");
   }
 
@@ -40,19 +43,47 @@ class Export final : public ReadCommand {
     std::string keys = "0";
     db->GetProperty("miodb.estimate-num-keys", &keys);
     expected_ = std::max(1.0, std::min(std::stod(keys), static_cast<double>(range_.limit())));
+    db_ = db;
     return format_ == Format::kJson ? WriteJson(&walk, call) : WriteLevelDb(&walk, call);
   }
 
  private:
+  // What is done with records that expire: neither format has lifetimes.
+  enum class Lifetimes { kRefuse, kDrop };
+
   // Calls begin(family) and use(key, value) as RecordWalk::Go does.
   template <typename Begin, typename Use>
   Status ForRecords(RecordWalk* walk, const Begin& begin, const Use& use) {
     LongWork work("exported", progress_, [this, &work] { return static_cast<double>(work.records()) / expected_; });
-    return walk->Go(RecordWalk::Direction::kForward, begin, [&](const Slice& key, const Slice& value) {
-      if (!use(key, value)) return false;
-      work.Did(key.size() + value.size());
-      return true;
-    });
+    auto next = families()->families().begin();
+    ColumnFamilyHandle* family = nullptr;
+    Status lives;
+    const Status s = walk->Go(
+        RecordWalk::Direction::kForward,
+        [&](const std::string& name) {
+          family = *next++;
+          begin(name);
+        },
+        [&](const Slice& key, const Slice& value) {
+          lives = CheckLifetime(family, key);
+          if (!lives.ok() || !use(key, value)) return false;
+          work.Did(key.size() + value.size());
+          return true;
+        });
+    return s.ok() ? lives : s;
+  }
+
+  // InvalidArgument: the record expires, and must not become one that stays. A key that is gone by now was overtaken.
+  Status CheckLifetime(ColumnFamilyHandle* family, const Slice& key) {
+    if (lifetimes_ == Lifetimes::kDrop) return Status::OK();
+    ReadOptions options;
+    options.fill_cache = false;
+    uint64_t expiry_micros = UINT64_MAX;
+    const Status s = db_->GetWithExpiry(options, family, key, &found_, &expiry_micros);
+    if (!s.ok()) return s.IsNotFound() ? Status::OK() : s;
+    if (expiry_micros == UINT64_MAX) return s;
+    return Status::InvalidArgument("key '" + ToText(key) + "'",
+                                   "expires, and an export has no lifetimes; with --lifetimes=drop such records stay");
   }
 
   int WriteJson(RecordWalk* walk, const Call& call) {
@@ -107,6 +138,9 @@ class Export final : public ReadCommand {
   Coding coding_;
   std::string output_;
   Format format_ = Format::kJson;
+  Lifetimes lifetimes_ = Lifetimes::kRefuse;
+  DB* db_ = nullptr;
+  std::string found_;  // by the last look at a lifetime
   std::string library_;
   bool progress_ = false;
   double expected_ = 1;

@@ -132,7 +132,8 @@ constexpr Verb kVerbs[] = {
      "members \"key\" and \"value\", or \"key_hex\" and \"value_hex\" of bytes that are not UTF-8. Lines of another "
      "column family than the default one have the member \"column_family\" besides, and a line with that member alone "
      "comes before them. A family that --column_family names is written as a database without families; LevelDB has "
-     "none, so of a database with several one has to be named.",
+     "none, so of a database with several one has to be named. Neither has lifetimes: an export ends at a record that "
+     "expires, unless --lifetimes=drop lets such records stay, which also saves the look at each.",
      NewExport, Verb::Kind::kStore},
     {"shell", "DATABASE", 1, 1, "work with a database line by line",
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
