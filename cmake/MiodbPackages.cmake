@@ -91,7 +91,6 @@ set(CPACK_DEBIAN_LIBMIODB-DEV_DESCRIPTION "key-value store for persistent memory
 
 set(CPACK_DEBIAN_MIODB-TOOLS_PACKAGE_NAME miodb-tools)
 set(CPACK_DEBIAN_MIODB-TOOLS_PACKAGE_SECTION database)
-set(CPACK_DEBIAN_MIODB-TOOLS_PACKAGE_RECOMMENDS libedit2)
 set(CPACK_DEBIAN_MIODB-TOOLS_PACKAGE_SUGGESTS "libleveldb1d, librocksdb7.8")
 set(CPACK_DEBIAN_MIODB-TOOLS_DESCRIPTION "key-value store for persistent memory - tools\n${about}"
     "This package has miodb, which looks into databases, moves data in and out,\nwatches and repairs them.")

@@ -98,7 +98,8 @@ add_library(miodb_tool STATIC ${miodb_tool_sources} ${miodb_tool_shared})
 miodb_precompile(miodb_tool miodb_precompiled)
 miodb_batch(miodb_tool)
 target_include_directories(miodb_tool PUBLIC "${PROJECT_SOURCE_DIR}")
-target_link_libraries(miodb_tool PUBLIC miodb_static miodb_needs ${CMAKE_DL_LIBS} PRIVATE miodb_compiler)
+miodb_find(EDIT::edit histedit.h edit libedit-dev REQUIRED)  # for the shell
+target_link_libraries(miodb_tool PUBLIC miodb_static miodb_needs ${CMAKE_DL_LIBS} PRIVATE miodb_compiler EDIT::edit)
 miodb_add_program(miodb tools/miodb/miodb.cc)
 target_link_libraries(miodb PRIVATE miodb_tool)
 

@@ -32,6 +32,7 @@ need  libnuma-dev         header  numaif.h
 need  liburing-dev        header  liburing.h
 need  libsnappy-dev       header  snappy.h
 need  libzstd-dev         header  zstd.h
+need  libedit-dev         header  histedit.h
 need  libgtest-dev        header  gtest/gtest.h
 extra libleveldb-dev      header  leveldb/db.h
 extra librocksdb-dev      header  rocksdb/db.h
@@ -43,7 +44,6 @@ extra gnuplot-nox         command gnuplot
 extra python3             command python3
 extra python3-prometheus-client package python3-prometheus-client
 extra python3-scipy       package python3-scipy
-extra libedit2            package libedit2
 check git                 command git
 check pkg-config          command pkg-config
 check clang-14            command clang++-14

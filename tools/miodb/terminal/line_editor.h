@@ -1,10 +1,10 @@
-// Lines from a person or a pipe. On a terminal they are edited, with history and completion, by libedit, which is
-// loaded at run time; without it, or without a terminal, they are read as they come.
+// Lines from a person or a pipe. On a terminal they are edited, with history and completion, by libedit; without a
+// terminal they are read as they come.
 //
 // The terminal is in libedit's mode only while a line is being read, and libedit puts it back when the reading ends,
 // also by a signal: characters are waited for here, where a signal ends the wait.
 //
-// Threads: one, and one editor at a time.
+// Threads: one.
 
 #ifndef MIODB_TOOLS_MIODB_TERMINAL_LINE_EDITOR_H_
 #define MIODB_TOOLS_MIODB_TERMINAL_LINE_EDITOR_H_

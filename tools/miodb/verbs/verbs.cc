@@ -139,7 +139,7 @@ constexpr Verb kVerbs[] = {
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
      "stats, properties, flush, compact, savepoint, checkpoint, backup, export; help and quit besides. Words may be in "
      "quotes. "
-     "The lines can be edited, with history and completion, where libedit is installed. Ctrl-C ends what a line does, "
+     "On a terminal the lines can be edited, with history and completion. Ctrl-C ends what a line does, "
      "Ctrl-D the shell. If input is no terminal, the first line that fails ends the shell with its exit code.",
      NewShell, Verb::Kind::kOther},
     {"bench", "DIRECTORY", 1, 1, "measure puts, gets and a scan in a directory",
