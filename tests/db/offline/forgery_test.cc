@@ -13,9 +13,9 @@
 
 #include "miodb/dumpfile.h"
 #include "miodb/env.h"
+#include "src/db/open/db_impl.h"
 #include "src/format/manifest_area.h"
 #include "src/format/record.h"
-#include "src/db/open/db_impl.h"
 #include "src/inspect/image/manifest_image.h"
 #include "src/nvm/pool/pool_image.h"
 #include "tests/common/db_test_base.h"

@@ -391,7 +391,8 @@ TEST_F(OptimisticTransactionTest, AReadOfATransactionThatSyncsSyncsNothing) {
   Put("other", "2");
   WriteOptions synced;
   synced.sync = true;
-  OptimisticTransaction txn(db_.get(), synced, OptimisticTransactionOptions(), BytewiseComparator(), options_.merge_operator);
+  OptimisticTransaction txn(db_.get(), synced, OptimisticTransactionOptions(), BytewiseComparator(),
+                            options_.merge_operator);
   ReadOptions options;
   options.snapshot = before;
   const uint64_t syncs = Counter("log-file-syncs");
