@@ -94,6 +94,8 @@ void AddModelCounters(const NvmModel& model, CounterList* result) {
   result->emplace_back("modelled-write-micros", model.write_nanos() / 1000);
 }
 
+uint64_t KeptMemory(const KeptRecords* kept) { return kept != nullptr ? kept->memory_bytes() : 0; }
+
 void AddLogFileCounters(const FileLog& files, CounterList* result) {
   DCHECK(result != nullptr);
   result->emplace_back("log-file-bytes", files.bytes_written());
@@ -359,10 +361,9 @@ bool Properties::Get(const Slice& property, std::string* value) {
     } else if (name == Slice("sstables")) {
       *value = TablesText();
     } else if (name == Slice("approximate-memory-usage")) {
-      const uint64_t kept = read_->kept() != nullptr ? read_->kept()->memory_bytes() : 0;
-      const uint64_t tables = TableMemory(*Current());
+      const uint64_t tables = TableMemory(*Current()) + KeptMemory(read_->kept());
       DbLock lock(control_);
-      *value = std::to_string(kept + tables + tree_->MemTableMemory());
+      *value = std::to_string(tables + tree_->MemTableMemory());
     } else {
       return false;
     }
