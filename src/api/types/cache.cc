@@ -77,7 +77,7 @@ struct Doomed {
   Entry* list = nullptr;
 };
 
-class Shard {
+class alignas(64) Shard {
  public:
   Shard() { idle_.prev = idle_.next = &idle_; }
 

@@ -1,6 +1,7 @@
 #include "src/db/read/kept_records.h"
 
 #include <algorithm>
+#include <new>
 
 #include "src/util/bytes/hash.h"
 #include "src/util/check/check.h"
@@ -13,8 +14,9 @@ namespace miodb {
 
 namespace {
 
-// The mean charge of the last kCharges records says how many records fit. The first mean is kFirstCharge.
-constexpr size_t kCharges = 64;
+// The mean charge of the last kCharges records says how many records fit. The first mean is kFirstCharge. A single
+// large record among many small ones must not move the mean by much: a window that changes forgets what was read.
+constexpr size_t kCharges = 1024;
 constexpr size_t kFirstCharge = 512;
 
 // The parts of the cache (NewLRUCache), between which its capacity is divided.
@@ -54,22 +56,38 @@ Status KeptRecords::GetFrom(const PMTable& table, const LookupKey& key, bool fil
   // Under an order by which different bytes may be equal the key has no hash of its own.
   const uint32_t hash = table.order().bytewise() ? key.hash : KeyHash(key.key);
   const bool again = !fill || recent_.Touch(Mix64(table.number(), hash));
-  if (again && records_.Find(table.number(), key, pin, record)) {
+  if (again && Find(table, key, pin, record)) {
     *found = true;
     clock.Lap(&PerfContext::get_record);
     clock.Count(&PerfContext::records_kept);
     return Status::OK();
   }
   Status s = table.GetPastFilter(key, false, &clock, found, record);
-  if (fill && again && s.ok() && *found && key.sequence >= table.max_sequence()) Keep(table, key, *record);
+  const bool is_newest = key.sequence >= table.max_sequence() && record->sequence() <= key.sequence;
+  if (fill && again && s.ok() && *found && is_newest) Keep(table, key, *record);
   return s;
 }
 
+// Without memory for a long key in the cache nothing is found there.
+bool KeptRecords::Find(const PMTable& table, const LookupKey& key, BlockPin* pin, RecordView* record) const {
+  DCHECK(pin != nullptr && record != nullptr);
+  try {
+    return records_.Find(table.number(), key, pin, record);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// Without memory for a record it is not kept: the get has its answer.
 void KeptRecords::Keep(const PMTable& table, const LookupKey& key, const RecordView& record) {
-  DCHECK(record.begin != nullptr && record.sequence() <= key.sequence);
+  DCHECK(record.begin != nullptr);
   const size_t charge = RecordCache::BytesOf(key.key, record) + kEntryBytes;
   if (charge > capacity_ / kLeastRecords) return;
-  records_.Keep(table.number(), key.key, record, kEntryBytes);
+  try {
+    records_.Keep(table.number(), key.key, record, kEntryBytes);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   NoteCharge(charge);
 }
 

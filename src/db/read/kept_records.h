@@ -14,7 +14,7 @@
 //
 // Units: bytes, of everything that is kept, with what the cache needs for it.
 //
-// Errors: as of the table; bad_alloc without memory for a record.
+// Errors: as of the table. The constructor throws bad_alloc without memory.
 
 #ifndef MIODB_SRC_DB_READ_KEPT_RECORDS_H_
 #define MIODB_SRC_DB_READ_KEPT_RECORDS_H_
@@ -45,7 +45,7 @@ class KeptRecords {
 
  private:
   // The cache takes so much for an entry besides key and record: entry, node of its map, and what malloc adds.
-  static constexpr size_t kEntryBytes = 176;
+  static constexpr size_t kEntryBytes = 212;
   static constexpr size_t kLeastCharge = kEntryBytes + RecordCache::kKeyBytes + RecordCache::kRecordBytes;
 
   static constexpr size_t kReadsPerRecord = 2;
@@ -55,6 +55,7 @@ class KeptRecords {
   static constexpr size_t kLeastRecords = 32;
 
   Status GetFrom(const PMTable& table, const LookupKey& key, bool fill, BlockPin* pin, bool* found, RecordView* record);
+  bool Find(const PMTable& table, const LookupKey& key, BlockPin* pin, RecordView* record) const;
   void Keep(const PMTable& table, const LookupKey& key, const RecordView& record);
   void NoteCharge(size_t charge);
 
@@ -62,7 +63,7 @@ class KeptRecords {
   const size_t capacity_;  // of the cache
   const std::unique_ptr<Cache> cache_;
   const RecordCache records_;
-  std::atomic<size_t> charges_;  // of the last kCharges records that were kept, about
+  alignas(64) std::atomic<size_t> charges_;  // of the last kCharges records that were kept, about; on a line of its own
 };
 
 }  // namespace miodb

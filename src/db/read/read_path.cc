@@ -210,12 +210,20 @@ void ReadPath::PinMade(std::string* made, PinnableSlice* value) {
 void ReadPath::PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value) {
   DCHECK(state != nullptr && block != nullptr);
   if (block->holds_any()) {
-    value->Pin(
-        bytes, [](void* pinned) { delete static_cast<BlockPin*>(pinned); }, new BlockPin(std::move(*block)));
+    auto pinned = std::make_unique<PinnedBlock>(std::move(*block));
+    value->Pin(bytes, &UnpinBlock, pinned.get());
+    pinned.release();  // the slice's
     return;
   }
   ReadStates::Ref(state);
   value->Pin(bytes, &UnpinState, state);
+}
+
+// In a child process the locks of the cache are as they were when another thread of the parent may have held them.
+void ReadPath::UnpinBlock(void* block) {
+  PinnedBlock* const pinned = static_cast<PinnedBlock*>(block);
+  DCHECK(pinned != nullptr);
+  if (!pinned->guard.InChild()) delete pinned;
 }
 
 void ReadPath::UnpinState(void* state) {

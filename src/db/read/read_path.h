@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "miodb/db.h"
@@ -19,6 +20,7 @@
 #include "src/iterator/lookup_key.h"
 #include "src/util/check/check.h"
 #include "src/util/files/read_rings.h"
+#include "src/util/threads/fork_guard.h"
 #include "src/util/threads/helper_threads.h"
 
 namespace miodb {
@@ -92,6 +94,14 @@ class ReadPath {
     }
   }
 
+  // A block, or a record that is kept, that a slice of the program refers to.
+  struct PinnedBlock {
+    explicit PinnedBlock(BlockPin block) : pin(std::move(block)) {}
+
+    ForkGuard guard;
+    BlockPin pin;
+  };
+
   static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
   Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                     RecordView* record);
@@ -109,6 +119,7 @@ class ReadPath {
   Status FindNewestSince(const Slice& key, uint64_t sequence, ReadStates::Pin* pin, uint64_t* newest);
   static void PinMade(std::string* made, PinnableSlice* value);
   static void PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value);
+  static void UnpinBlock(void* block);
   static void UnpinState(void* state);
   ReadPoint NewReadPoint(const ReadOptions& options);
   Status NewestPoint(ReadPoint* point);

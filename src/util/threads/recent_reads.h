@@ -29,9 +29,13 @@ class RecentReads {
  public:
   // most: the things that are remembered at most, about. All of them are, until SetWindow says otherwise.
   explicit RecentReads(size_t most) : most_buckets_(BucketsFor(most)), buckets_(most_buckets_) {
-    // Zeros are empty marks, and large memory from calloc takes pages only as they are used.
-    marks_.reset(static_cast<Mark*>(std::calloc(size_t{most_buckets_} * kMarks, sizeof(Mark))));
-    if (marks_ == nullptr) throw std::bad_alloc();
+    // Zeros are empty marks, and large memory from calloc takes pages only as they are used. A bucket lies in one line.
+    size_t room = memory_bytes() + kLineBytes;
+    memory_.reset(std::calloc(room, 1));
+    if (memory_ == nullptr) throw std::bad_alloc();
+    void* begin = memory_.get();
+    marks_ = static_cast<Mark*>(std::align(kLineBytes, memory_bytes(), begin, room));
+    CHECK(marks_ != nullptr);
   }
 
   // Notes a thing by a hash of it, all of whose bits count. True: the thing was noted before, and was not pushed out by
@@ -40,7 +44,7 @@ class RecentReads {
     // relaxed, here and below: a hint of its own.
     const uint64_t bucket = (hash & UINT32_MAX) * buckets_.load(std::memory_order_relaxed) >> 32;
     DCHECK_LT(bucket, most_buckets_);
-    Mark* const marks = &marks_.get()[bucket * kMarks];
+    Mark* const marks = &marks_[bucket * kMarks];
     const uint32_t mark = static_cast<uint32_t>(hash >> 32) | 1;  // 0 is an empty place
     for (size_t i = 0; i < kMarks; i++) {
       if (marks[i].load(std::memory_order_relaxed) != mark) continue;
@@ -69,12 +73,14 @@ class RecentReads {
   using Mark = std::atomic<uint32_t>;
 
   struct Free {
-    void operator()(Mark* marks) const { std::free(marks); }
+    void operator()(void* memory) const { std::free(memory); }
   };
 
   static constexpr size_t kMarks = 8;  // of a bucket
   static constexpr size_t kFront = kMarks / 2;
+  static constexpr size_t kLineBytes = 64;
   static_assert(sizeof(Mark) == sizeof(uint32_t) && Mark::is_always_lock_free);
+  static_assert(kLineBytes % (kMarks * sizeof(Mark)) == 0);
 
   static void Move(const Mark* from, Mark* to) {
     to->store(from->load(std::memory_order_relaxed), std::memory_order_relaxed);  // relaxed: see Touch
@@ -93,7 +99,8 @@ class RecentReads {
 
   const uint32_t most_buckets_;
   std::atomic<uint32_t> buckets_;  // in use
-  std::unique_ptr<Mark, Free> marks_;
+  std::unique_ptr<void, Free> memory_;
+  Mark* marks_ = nullptr;  // in memory_
 };
 
 }  // namespace miodb
