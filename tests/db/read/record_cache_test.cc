@@ -2,6 +2,8 @@
 // memory they take. The clock of dates is the test's. Calls alone do background work, but for the test with threads.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -13,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "miodb/cache.h"
 #include "miodb/column_family.h"
 #include "miodb/merge_operator.h"
 #include "miodb/perf_context.h"
@@ -419,6 +422,53 @@ TEST_F(RecordCacheTest, NoThreadReadsWhatIsOutOfDate) {
   ended.store(true);
   for (std::thread& reader : readers) reader.join();
   EXPECT_GT(kept.load(), 0u);
+}
+
+// Counts how often somebody lets go of an entry.
+class CountingCache final : public Cache {
+ public:
+  Handle* Insert(const Slice& key, void* value, size_t charge, void (*deleter)(const Slice&, void*)) override {
+    return cache_->Insert(key, value, charge, deleter);
+  }
+  Handle* Lookup(const Slice& key) override { return cache_->Lookup(key); }
+  void Release(Handle* handle) override {
+    releases++;
+    cache_->Release(handle);
+  }
+  void* Value(Handle* handle) override { return cache_->Value(handle); }
+  void Erase(const Slice& key) override { cache_->Erase(key); }
+  uint64_t NewId() override { return cache_->NewId(); }
+  size_t TotalCharge() const override { return cache_->TotalCharge(); }
+
+  std::atomic<int> releases{0};
+
+ private:
+  const std::unique_ptr<Cache> cache_{NewLRUCache(1024 * kKiB)};
+};
+
+// A release takes a lock of the cache, which another thread of the parent may have had at the fork.
+TEST_F(RecordCacheTest, AChildLetsGoOfNothingInACache) {
+  CountingCache cache;
+  options_.block_cache = &cache;
+  options_.ssd_path = dir_ / "ssd";
+  Open();
+  Put("a", "1");
+  Settle();
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  PinnableSlice pinned;
+  ASSERT_OK(db_->Get(ReadOptions(), "a", &pinned));
+  const int before = cache.releases;
+  const pid_t child = fork();
+  if (child == 0) {
+    pinned.Reset();
+    _exit(cache.releases == before ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  pinned.Reset();
+  EXPECT_EQ(before + 1, cache.releases);
+  Close();
 }
 
 }  // namespace
