@@ -1,13 +1,10 @@
 #include "compaction/policy/merge_policies.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "src/util/check/check.h"
+#include "src/util/files/policy_registry.h"
 
 namespace miodb {
 
@@ -92,92 +89,12 @@ class DueLevels {
   std::vector<std::pair<double, int>> levels_;
 };
 
-bool IsPath(const std::string& name) { return name.find('/') != std::string::npos; }
-
-std::string Named(const std::string& name) { return "Options::merge_policy is \"" + name + "\""; }
-
-Status LoadPolicy(const std::string& library, const MergePolicy** policy) {
-  constexpr char kFunction[] = "miodb_merge_policy_1";
-  DCHECK(IsPath(library) && *policy == nullptr);
-  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return Status::InvalidArgument(Named(library), dlerror());
-  void* const symbol = dlsym(handle, kFunction);
-  if (symbol == nullptr) {
-    dlclose(handle);
-    return Status::InvalidArgument(Named(library), std::string("it has no function ") + kFunction);
-  }
-  *policy = reinterpret_cast<const MergePolicy* (*)()>(symbol)();
-  if (*policy != nullptr) return Status::OK();
-  return Status::InvalidArgument(Named(library), std::string(kFunction) + " returned null");
+PolicyRegistry<MergePolicy>& Registry() {
+  static auto& registry = *new PolicyRegistry<MergePolicy>(
+      PolicyWords{"merge policy", "merge_policy", "miodb_merge_policy_1"},
+      {DefaultMergePolicy(), new LevelledPolicy, new TieredPolicy});
+  return registry;
 }
-
-// Never destroyed, so that a thread of a database may read it while the process ends.
-class Registry {
- public:
-  static Registry& Get() {
-    static Registry& registry = *new Registry;
-    return registry;
-  }
-
-  Status Add(const MergePolicy* policy) {
-    DCHECK(policy != nullptr);
-    const std::string name = policy->Name();
-    if (name.empty()) return Status::InvalidArgument("a merge policy", "has an empty name");
-    if (IsPath(name)) return Status::InvalidArgument("merge policy " + name, "has a slash in its name");
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const MergePolicy* const known = OfName(name);
-    if (known != nullptr && known != policy) {
-      return Status::InvalidArgument("merge policy " + name, "another policy has this name");
-    }
-    if (known == nullptr) policies_.push_back(policy);
-    return Status::OK();
-  }
-
-  const MergePolicy* Find(const std::string& name) const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return OfName(name);
-  }
-
-  std::vector<std::string> Names() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    DCHECK_GE(policies_.size(), 3u);
-    std::vector<std::string> names;
-    for (const MergePolicy* policy : policies_) names.emplace_back(policy->Name());
-    return names;
-  }
-
-  // A library is asked once, and stays loaded: nobody knows when the last database that uses its policy is gone.
-  Status Load(const std::string& library, const MergePolicy** policy) {
-    const std::lock_guard<std::mutex> lock(loading_);
-    const MergePolicy*& of_library = of_libraries_[library];
-    if (of_library == nullptr) {
-      const MergePolicy* loaded = nullptr;
-      Status s = LoadPolicy(library, &loaded);
-      if (s.ok()) s = Add(loaded);
-      if (!s.ok()) return s;
-      of_library = loaded;
-    }
-    DCHECK(of_library != nullptr);
-    *policy = of_library;
-    return Status::OK();
-  }
-
- private:
-  Registry() : policies_{DefaultMergePolicy(), new LevelledPolicy, new TieredPolicy} {}
-
-  const MergePolicy* OfName(const std::string& name) const {
-    DCHECK_EQ(policies_.front(), DefaultMergePolicy());
-    const auto at = std::find_if(policies_.begin(), policies_.end(),
-                                 [&](const MergePolicy* policy) { return policy->Name() == name; });
-    return at == policies_.end() ? nullptr : *at;
-  }
-
-  mutable std::mutex mutex_;
-  std::vector<const MergePolicy*> policies_;  // in the order of their registration
-
-  std::mutex loading_;  // taken before the other: a library may register policies while it is loaded
-  std::map<std::string, const MergePolicy*> of_libraries_;
-};
 
 }  // namespace
 
@@ -244,22 +161,10 @@ const MergePolicy* DefaultMergePolicy() {
   return &policy;
 }
 
-std::vector<std::string> MergePolicyNames() { return Registry::Get().Names(); }
+std::vector<std::string> MergePolicyNames() { return Registry().Names(); }
 
-Status RegisterMergePolicy(const MergePolicy* policy) {
-  if (policy == nullptr) return Status::InvalidArgument("a merge policy", "must not be null");
-  return Registry::Get().Add(policy);
-}
+Status RegisterMergePolicy(const MergePolicy* policy) { return Registry().Add(policy); }
 
-Status FindMergePolicy(const std::string& name, const MergePolicy** policy) {
-  DCHECK(policy != nullptr);
-  *policy = nullptr;
-  if (IsPath(name)) return Registry::Get().Load(name, policy);
-  *policy = Registry::Get().Find(name);
-  if (*policy != nullptr) return Status::OK();
-  std::string names;
-  for (const std::string& known : MergePolicyNames()) names += known + ", ";
-  return Status::InvalidArgument(Named(name), "allowed: " + names + "or the path of a library");
-}
+Status FindMergePolicy(const std::string& name, const MergePolicy** policy) { return Registry().Find(name, policy); }
 
 }  // namespace miodb
