@@ -118,12 +118,12 @@ PMTableBuilder::~PMTableBuilder() = default;
 // makes several tables. The table takes no more space than this, so a build never fails in its middle for want of
 // space; Finish gives back the part that is not needed. Leave() is empty, because the index is what the reserve is kept
 // for.
-Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come) {
+Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come, int level) {
   CHECK(index_ == nullptr && entries_ == 0);
   CHECK(max_entries > 0 && max_entries <= may_come);
   const uint64_t want = IndexBytes(max_entries);
   const uint64_t least = IndexBytes(1);
-  Status s = pool_->AllocateAtMost(want, least, 0, ExtentKind::kIndex, &index_);
+  Status s = pool_->AllocateAtMost(want, least, 0, ExtentKind::kIndex, &index_, level);
   if (!s.ok()) return s;
   capacity_ = max_entries;
   while (capacity_ > 1 && IndexBytes(capacity_) > index_->size()) {

@@ -51,8 +51,8 @@ class PMTableBuilder {
   PMTableBuilder& operator=(const PMTableBuilder&) = delete;
 
   // Takes the space for a table of max_entries entries; if free space is scattered, for fewer. may_come: as many
-  // entries may be offered. Call once, first.
-  Status Start(uint64_t max_entries, uint64_t may_come);
+  // entries may be offered. level: where the table goes, as PlacementRequest has it. Call once, first.
+  Status Start(uint64_t max_entries, uint64_t may_come, int level = 0);
 
   // Whether another entry still fits. A table need not take all entries: go on in a next one.
   bool HasRoom() const {

@@ -67,7 +67,7 @@ class ClusterMerge {
         bottom_(cluster.place == Cluster::Place::kOutput && !HasOlder(request, cluster.smallest, cluster.largest)),
         judge_(request.filter, request.versions_once),
         ranges_(request.ranges) {
-    TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
+    TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits, request.place_level};
     options.payload_limit = request.payload_limit;
     options.min_sequence = kMaxSequence;
     options.max_sequence = 0;

@@ -69,6 +69,7 @@ struct MergeRequest {
   CopyExtents copy_extents = {};
   uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
   int filter_bits = 0;
+  int place_level = 0;                            // where tables and copies go, as PlacementRequest has it
   uint64_t now_micros = 0;                        // what expired by then is as a tombstone; 0: nothing has
   bool drops_any_expired = false;                 // rewrite clusters of one table even for little that has expired
   const MergeOperator* merge_operator = nullptr;  // folds operands where records are copied; null: nothing is folded

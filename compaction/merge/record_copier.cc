@@ -28,7 +28,9 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   const uint64_t least = std::max(size, request_.copy_extents.least);
   const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
   const uint64_t leave = request_.leave_free + index_left;
-  if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;
+  Pool* const pool = request_.pool;
+  const Status s = pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_, request_.place_level);
+  if (!s.ok()) return false;
   CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
   TellTaken(static_cast<int64_t>(extent_->size()));
   used_ = live_ = evacuated_ = 0;

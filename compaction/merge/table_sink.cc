@@ -30,7 +30,7 @@ Status TableSink::StartTable() {
   // Room for what is left, or what is guessed; and it is told how many may come, so that it knows whether it was cut
   // short.
   const uint64_t left = options_.max_entries - taken_;
-  Status s = builder_->Start(std::min(left, options_.entries_per_table), left);
+  Status s = builder_->Start(std::min(left, options_.entries_per_table), left, options_.level);
   if (s.ok() && options_.index_taken != nullptr) options_.index_taken(static_cast<int64_t>(builder_->index_bytes()));
   return s;
 }

@@ -24,6 +24,7 @@ class TableSink {
     KeyOrder order;
     Purpose purpose;
     int filter_bits;
+    int level = 0;                            // where the tables go, as PlacementRequest has it
     uint64_t max_entries = 0;                 // no more will come
     uint64_t payload_limit = UINT64_MAX;      // live bytes at which a table is cut
     uint64_t entries_per_table = UINT64_MAX;  // a guess at how many that makes, to take the right space

@@ -90,9 +90,9 @@ class DueLevels {
 };
 
 PolicyRegistry<MergePolicy>& Registry() {
-  static auto& registry = *new PolicyRegistry<MergePolicy>(
-      PolicyWords{"merge policy", "merge_policy", "miodb_merge_policy_1"},
-      {DefaultMergePolicy(), new LevelledPolicy, new TieredPolicy});
+  static auto& registry =
+      *new PolicyRegistry<MergePolicy>(PolicyWords{"merge policy", "merge_policy", "miodb_merge_policy_1"},
+                                       {DefaultMergePolicy(), new LevelledPolicy, new TieredPolicy});
   return registry;
 }
 

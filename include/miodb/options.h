@@ -286,7 +286,7 @@ struct MIODB_EXPORT Options {
   int nvm_next_node = -1;
 
   // Further regions of the pool, 12 at most, used in this order when the pool file is full; what is freed is used
-  // again, in the pool file first. All have the pool's persist mode. A region that does not exist is made. From then on
+  // again, in the pool file first: placement_policy may say otherwise. All have the pool's persist mode. A region that does not exist is made. From then on
   // it is a part of the pool, and every open has to find it by its uuid, whether or not this list names it: at these
   // paths, where it was last, and in the folders of the next option. If a region was moved to a path in this list, run
   // miodb_move first.
@@ -295,6 +295,14 @@ struct MIODB_EXPORT Options {
   // Folders with files or DAX devices that may be regions, besides those of the pool file and of the regions' paths. So
   // regions may be moved.
   std::vector<std::string> nvm_region_search;
+
+  // EXPERIMENTAL: which region a piece of space is taken from, while several have room. The name of a policy, or the
+  // path of a library that has one, which the open loads (placement_policy.h). An open with an unknown name is refused.
+  // Nothing in the pool depends on it, so each open may have another one.
+  //   default: the pool file first, then nvm_regions in their order
+  //   hot-first: records that merges copy go to the last region first, everything else to the pool file first
+  //   spread: the region with the largest free share first
+  std::string placement_policy = "default";
 
   // Whether the pool asks for huge pages where the system may give them: on tmpfs mounted with huge=advise, and on DAX.
   // On hugetlbfs there are no others.

@@ -256,6 +256,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   // because a collection that copies into them leaves larger pieces.
   request.copy_extents.least = hold.full ? kExtentUnit : request.copy_extents.bytes / 4;
   request.filter_bits = db_.options.filter_bits_per_key;
+  request.place_level = into_repository ? kPlacementRepositoryLevel : job.output_level;
   request.now_micros = db_.WallMicros();
   request.drops_any_expired = job.kind == MergeKind::kSettle;
   request.merge_operator = db_.options.merge_operator;

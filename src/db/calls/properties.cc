@@ -302,6 +302,7 @@ std::string Properties::PlacementText() {
   text += "dram-found: " + db_.blocks->Sample().Describe() + "\n";
   text += "thread-cpus: " + (db_.placement.cpus.empty() ? "any" : FormatIntList(db_.placement.cpus)) + "\n";
   text += "nvm-model: " + (db_.nvm_model == nullptr ? "none" : db_.nvm_model->figures().Describe()) + "\n";
+  text += std::string("placement-policy: ") + db_.pool->placement().Name() + "\n";
   // Regions come in the order of their references, which is that in which they were added.
   const RegionSet& regions = db_.pool->regions();
   for (int i = 0; i < regions.count(); i++) {
@@ -322,6 +323,10 @@ std::string Properties::PlacementText() {
     line("limit", db_.pool->space().limit_of(i) == 0 ? "none" : std::to_string(db_.pool->space().limit_of(i)));
     line("bytes", std::to_string(region.size()));
     line("bytes-used", std::to_string(db_.pool->space().used_in(i)));
+    line("bytes-log", std::to_string(db_.pool->bytes_of(ExtentKind::kLog, i)));
+    line("bytes-copied", std::to_string(db_.pool->bytes_of(ExtentKind::kSettled, i)));
+    line("bytes-index", std::to_string(db_.pool->bytes_of(ExtentKind::kIndex, i)));
+    line("bytes-manifest", std::to_string(db_.pool->bytes_of(ExtentKind::kManifest, i)));
   }
   return text;
 }

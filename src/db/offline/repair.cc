@@ -269,6 +269,7 @@ Status Repairer::Write(Salvage* salvage) {
   options.lifetime_policy = nullptr;
   options.compaction_filter = nullptr;
   options.merge_policy = Options().merge_policy;
+  options.placement_policy = Options().placement_policy;
   DBImpl::Hooks hooks;
   hooks.opener = Opener::kRepair;
   if (volatile_) {

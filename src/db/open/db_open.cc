@@ -12,6 +12,7 @@
 #include "src/db/store/region_places.h"
 #include "src/format/file_names.h"
 #include "src/nvm/readers/reader_guard.h"
+#include "src/nvm/space/placement_policies.h"
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
 #include "src/util/clock/clock.h"
@@ -119,8 +120,10 @@ Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
 Status DBImpl::Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db) {
   CHECK(*db == nullptr);
   Status s = CheckOptions(options, hooks.any_sizes);
-  const MergePolicy* policy = nullptr;
-  if (s.ok()) s = FindMergePolicy(options.merge_policy, &policy);
+  const MergePolicy* merges = nullptr;
+  if (s.ok()) s = FindMergePolicy(options.merge_policy, &merges);
+  const PlacementPolicy* places = nullptr;
+  if (s.ok()) s = FindPlacementPolicy(options.placement_policy, &places);
   if (!s.ok()) return s;
   MemoryEnv::Memory env_memory;
   Hooks with_memory = hooks;
@@ -353,17 +356,19 @@ Status DBImpl::MapPool() {
   }
   uint64_t& id = store_->store().log.id;
   if (existence == Existence::kNew && store_->Keeps() && is_volatile && id == 0) id = NewId();
-  const Pool::Options pool_options{db.options.pool_size,
-                                   db.options.pool_growth,
-                                   db.options.persist_mode,
-                                   db.hooks.memory,
-                                   db.placement.nvm,
-                                   db.nvm_model.get(),
-                                   RegionsOf(db.options),
-                                   is_file ? PlacesOfRegions(db.options, db.name) : RegionPlaces(),
-                                   db.options.nvm_huge_pages,
-                                   db.options.file_access,
-                                   uuid};
+  Pool::Options pool_options{db.options.pool_size,
+                             db.options.pool_growth,
+                             db.options.persist_mode,
+                             db.hooks.memory,
+                             db.placement.nvm,
+                             db.nvm_model.get(),
+                             RegionsOf(db.options),
+                             is_file ? PlacesOfRegions(db.options, db.name) : RegionPlaces(),
+                             db.options.nvm_huge_pages,
+                             db.options.file_access,
+                             uuid};
+  CHECK(
+      FindPlacementPolicy(db.options.placement_policy, &pool_options.placement).ok());  // the open has found it before
   Status s;
   if (is_file && !is_volatile) s = AskEnvForPool(db.options.env, path, existence == Existence::kPool);
   if (s.ok() && existence == Existence::kNew) s = store_->Keep(StoreState::kMaking);

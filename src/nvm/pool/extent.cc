@@ -23,7 +23,7 @@ Extent::Extent(Pool* pool, PmRef offset, uint64_t size, ExtentKind kind)
 Extent::~Extent() {
   if (abandoned_) return;
   if (dropped_) EraseMagic();
-  pool_->Release(offset_, size_ + trimmed_);
+  pool_->Release(offset_, size_ + trimmed_, kind_);
 }
 
 // The magic is a single word, so the medium has either the old word or zero.
@@ -46,7 +46,7 @@ void Extent::ReleaseTrimmed() {
   DCHECK_EQ(trimmed_ % kExtentUnit, 0u);
   DCHECK(!abandoned_);  // whose tail is in doubt as well
   if (trimmed_ == 0) return;
-  pool_->Release(offset_ + size_, trimmed_);
+  pool_->Release(offset_ + size_, trimmed_, kind_);
   trimmed_ = 0;
 }
 

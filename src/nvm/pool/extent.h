@@ -35,6 +35,8 @@ enum class ExtentKind : uint8_t {
   kSettled = 3,  // payload that a lazy copy or an evacuation wrote in key order
 };
 
+inline constexpr int kExtentKinds = static_cast<int>(ExtentKind::kSettled) + 1;
+
 static_assert(static_cast<int>(ExtentKind::kLog) == 2 && static_cast<int>(ExtentKind::kSettled) == 3);  // manifests
 
 // A run of pool space. Freed when the last reference goes.

@@ -9,6 +9,7 @@
 
 #include "src/nvm/pool/pool_names.h"
 #include "src/nvm/pool/pool_regions.h"
+#include "src/nvm/space/placement_policies.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 #include "src/util/clock/clock.h"
@@ -91,7 +92,8 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
       held_(path, &space_),
       persist_(region->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr),
       head_(path, base_, &persist_),
-      further_(new PoolRegions(path_, options_, &regions_, &head_, &persist_, &space_)) {
+      further_(new PoolRegions(path_, options_, &regions_, &head_, &persist_, &space_)),
+      placement_(options.placement != nullptr ? options.placement : DefaultPlacementPolicy()) {
   persist_.SetModel(options.model);
   CHECK_GE(region->size(), kPoolHeaderSize);
   const uint64_t range = RoundToRegion(region->max_size());
@@ -207,16 +209,44 @@ Status Pool::Follow(const std::function<RegionPlaces()>& search) {
   return s.ok() ? further_->Follow(search) : s;
 }
 
+namespace {
+
+PlacementPurpose PurposeOf(ExtentKind kind) {
+  switch (kind) {
+    case ExtentKind::kManifest:
+      return PlacementPurpose::kManifest;
+    case ExtentKind::kIndex:
+      return PlacementPurpose::kIndex;
+    case ExtentKind::kLog:
+      return PlacementPurpose::kLogChunk;
+    case ExtentKind::kSettled:
+      return PlacementPurpose::kPayload;
+  }
+  CHECK(false);
+  return PlacementPurpose::kManifest;
+}
+
+}  // namespace
+
+// By the default policy, and in a pool of one region, nothing is asked.
+RegionOrder Pool::OrderFor(ExtentKind kind, int level, uint64_t size) const {
+  DCHECK_GT(size, 0u);
+  if (placement_ == DefaultPlacementPolicy() || regions_.count() == 1) return RegionOrder();
+  return ProposedOrder(*placement_, {PurposeOf(kind), level, size}, space_.Figures());
+}
+
 // Sizes are in units from here on: what a caller asks for beyond its bytes is rounding, which belongs to the extent.
-Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, uint64_t leave, ExtentKind kind, ExtentRef* extent) {
+Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, uint64_t leave, ExtentKind kind, ExtentRef* extent,
+                            int level) {
   CHECK_GT(min_size, 0u);
   size = RoundToUnit(size);
   min_size = std::min(RoundToUnit(min_size), size);
   PmRef offset;
   uint64_t taken;
   held_.FreePassed();
-  Status s = space_.Allocate(size, min_size, leave, &offset, &taken);
-  while (s.IsNoSpace() && held_.WaitForRoom()) s = space_.Allocate(size, min_size, leave, &offset, &taken);
+  const RegionOrder order = OrderFor(kind, level, size);
+  Status s = space_.Allocate(size, min_size, leave, order, &offset, &taken);
+  while (s.IsNoSpace() && held_.WaitForRoom()) s = space_.Allocate(size, min_size, leave, order, &offset, &taken);
   if (!s.ok()) return s;
   DCHECK(taken >= min_size && taken <= size && Readable(offset, taken));
   MIODB_UNPOISON(At(offset), taken);
@@ -227,10 +257,11 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, uint64_t leave, Ex
 // The range is taken already; without memory for its owner it goes back.
 void Pool::MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent) {
   DCHECK(Readable(offset, size));
+  BytesAt(offset, kind).fetch_add(size, std::memory_order_relaxed);  // relaxed: a statistic
   try {
     *extent = std::make_shared<Extent>(this, offset, size, kind);
   } catch (const std::exception&) {
-    Release(offset, size);
+    Release(offset, size, kind);
     throw;
   }
 }
@@ -265,8 +296,9 @@ void Pool::GiveBackAll(uint64_t reserve) {
 }
 
 // By the destructors of extents, in any thread that drops the last reference, readers too.
-void Pool::Release(PmRef offset, uint64_t size) {
-  if (options_.use == RegionUse::kReader) return;  // the owner may have cut it off since
+void Pool::Release(PmRef offset, uint64_t size, ExtentKind kind) {
+  BytesAt(offset, kind).fetch_sub(size, std::memory_order_relaxed);  // relaxed: a statistic
+  if (options_.use == RegionUse::kReader) return;                    // the owner may have cut it off since
   DCHECK(Readable(offset, size));
   // acquire: pairs with StopReuse, which comes before whatever makes that call's caller let go of space.
   if (reuse_stopped_.load(std::memory_order_acquire)) return;

@@ -122,8 +122,9 @@ class Pool {
   }
 
   // The same, but settles for a shorter extent of at least min_size if space is short or scattered, and leaves so many
-  // bytes free.
-  Status AllocateAtMost(uint64_t size, uint64_t min_size, uint64_t leave, ExtentKind kind, ExtentRef* extent);
+  // bytes free. level: where the content goes, as PlacementRequest has it.
+  Status AllocateAtMost(uint64_t size, uint64_t min_size, uint64_t leave, ExtentKind kind, ExtentRef* extent,
+                        int level = 0);
 
   // Recovery: takes exactly this range. Corruption if it is outside of the file or taken already.
   Status Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
@@ -169,6 +170,15 @@ class Pool {
   const PoolSpace& space() const { return space_; }
   uint64_t used_bytes() const { return space_.used(); }  // of extents in use, and header pages
 
+  // Bytes of extents of a kind in one region. An extent whose last reference is gone does not count, even if its space
+  // waits for readers.
+  uint64_t bytes_of(ExtentKind kind, int region) const {
+    DCHECK(region >= 0 && region < kMaxRegions);
+    return bytes_[region][static_cast<int>(kind)].load(std::memory_order_relaxed);  // relaxed: a statistic
+  }
+
+  const PlacementPolicy& placement() const { return *placement_; }
+
   // The limits, or file sizes plus what the file systems could give.
   uint64_t capacity() const { return space_.capacity(); }
   uint64_t free_bytes() const { return space_.free_bytes(); }  // capacity - used
@@ -180,8 +190,12 @@ class Pool {
 
   void MakeNew();
   void UnpoisonAll();
+  RegionOrder OrderFor(ExtentKind kind, int level, uint64_t size) const;
   void MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
-  void Release(PmRef offset, uint64_t size);
+  std::atomic<uint64_t>& BytesAt(PmRef offset, ExtentKind kind) {
+    return bytes_[regions_.IndexOf(offset)][static_cast<int>(kind)];
+  }
+  void Release(PmRef offset, uint64_t size, ExtentKind kind);
 
   const std::string path_;
   const Options options_;
@@ -192,6 +206,8 @@ class Pool {
   Persist persist_;
   PoolHead head_;
   const std::unique_ptr<PoolRegions> further_;
+  const PlacementPolicy* const placement_;
+  std::atomic<uint64_t> bytes_[kMaxRegions][kExtentKinds] = {};
   std::atomic<bool> reuse_stopped_{false};
   bool removed_ = false;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "miodb/options.h"
+#include "miodb/placement_policy.h"
 #include "src/emulation/nvm_model.h"
 #include "src/format/region_table.h"
 #include "src/numa/placement.h"
@@ -38,6 +39,7 @@ struct PoolOptions {
   std::array<uint8_t, kUuidBytes> uuid = {};  // of a new pool; zeros: drawn
   RegionUse use = RegionUse::kOwner;
   uint64_t secret = 0;  // of a new pool; 0: a random one, as it has to be wherever others choose values
+  const PlacementPolicy* placement = nullptr;  // in which regions extents are made; null: the default
 
   // A number that no pool has drawn before.
   uint64_t DrawRandom() const;

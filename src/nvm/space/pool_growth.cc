@@ -60,6 +60,7 @@ void PoolSpace::MeasureFileSystems() {
     found->second -= filled + grown;
     lacking += holes - filled;
     room += grown;
+    room_to_grow_in_[i].store(grown, std::memory_order_relaxed);  // relaxed: a hint
   }
   // relaxed: only hints.
   room_to_grow_.store(room, std::memory_order_relaxed);

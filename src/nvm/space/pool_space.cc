@@ -3,7 +3,7 @@
 // An allocation goes through these steps until one succeeds or none is left (Allocate):
 //
 //   1 Room: what the limits leave, less what is to stay free. Without it there is no space, whatever is free.
-//   2 The first region that has a run as long, or whose file can still grow to have one.
+//   2 The first region, in the order given, that has a run as long, or whose file can still grow to have one.
 //   3 If no file can grow, the longest run that there is, where the caller takes less.
 //   4 Holes in what was taken get their storage. If the file system has none, that space is put aside and other space
 //     is tried; it comes back when the allocation ends.
@@ -119,7 +119,7 @@ uint64_t PoolSpace::RoomIn(int i) const {
 //
 // Room is found and the run taken under one lock, so that two writers cannot both take the last of it.
 PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, uint64_t leave, uint32_t stuck,
-                                          PmRef* offset, uint64_t* taken, int* part) {
+                                          const RegionOrder& order, PmRef* offset, uint64_t* taken, int* part) {
   CHECK(min_size > 0 && min_size <= size);
   MutexLock lock(&mutex_);
   const uint64_t all = Capacity();
@@ -129,7 +129,8 @@ PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, uint
   *taken = std::min(size, room);
   CHECK(*taken >= min_size && *taken % kExtentUnit == 0);
   DCHECK_EQ(stuck >> count_, 0u);
-  for (int i = 0; i < count_; i++) {
+  for (int turn = 0; turn < count_; turn++) {
+    const int i = order.at(turn);
     if (RoomIn(i) < *taken) continue;
     if (parts_[i].free.Allocate(*taken, offset)) {
       // Space that was needed in this window counts, even if it comes back before the window ends.
@@ -146,13 +147,16 @@ PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, uint
   return Outcome::kNoRun;
 }
 
-// No file can grow: the longest free run will do, if it is long enough. TryAllocate has found room for size before.
-bool PoolSpace::TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset, uint64_t* taken) {
+// No file can grow: the longest free run will do, if it is long enough, and of equals the first in the order.
+// TryAllocate has found room for size before.
+bool PoolSpace::TakeWhatThereIs(uint64_t size, uint64_t min_size, const RegionOrder& order, PmRef* offset,
+                                uint64_t* taken) {
   CHECK_LE(min_size, size);
   MutexLock lock(&mutex_);
   int best = -1;
   *taken = 0;
-  for (int i = 0; i < count_; i++) {
+  for (int turn = 0; turn < count_; turn++) {
+    const int i = order.at(turn);
     const uint64_t here = std::min({size, parts_[i].free.largest_free(), RoomIn(i)});
     if (here <= *taken) continue;
     best = i;
@@ -265,15 +269,16 @@ bool PoolSpace::WaitForGivenBack() {
 
 // Each turn of the loop changes what the next one meets: a region cannot grow, space is put aside, more room is known,
 // or what was being given back is free. The first failure is what the caller is told, for later ones follow from it.
-Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, uint64_t leave, PmRef* offset, uint64_t* taken) {
+Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, uint64_t leave, const RegionOrder& order, PmRef* offset,
+                           uint64_t* taken) {
   CHECK(size % kExtentUnit == 0 && min_size % kExtentUnit == 0);
   uint32_t stuck = 0;  // regions that cannot grow now
   Status failure;
   Aside aside(this);
   for (;;) {
     int part = 0;
-    Outcome outcome = TryAllocate(size, min_size, leave, stuck, offset, taken, &part);
-    if (outcome == Outcome::kNoRun && TakeWhatThereIs(*taken, min_size, offset, taken)) {
+    Outcome outcome = TryAllocate(size, min_size, leave, stuck, order, offset, taken, &part);
+    if (outcome == Outcome::kNoRun && TakeWhatThereIs(*taken, min_size, order, offset, taken)) {
       outcome = Outcome::kTaken;
     }
     if (outcome == Outcome::kTaken) {

@@ -1,11 +1,12 @@
 // The free parts of a pool's regions, and how the files of the regions grow.
 //
-// Space comes from the first region that has a free run long enough, or whose file can grow to have one; so a region is
-// used when those before it are full, and what is freed in them is used again first. No run ever crosses from one
-// region into the next. The free map is DRAM only (extent_allocator.h).
+// Space comes from the first region, in the order that the caller gives, that has a free run long enough, or whose file
+// can grow to have one. In the order of the regions themselves, a region is used when those before it are full, and
+// what is freed in them is used again first. No run ever crosses from one region into the next. The free map is DRAM
+// only (extent_allocator.h).
 //
 // Files grow by steps, which are no larger than what is in use, so that small pools stay small. GrowAhead makes the
-// next step before a writer would have to wait for it.
+// next step, of the first file that can grow, before a writer would have to wait for it.
 //
 // Free space may be given back to the file system (GiveBackIdle, GiveBackAll). Then it is a hole, where a store may be
 // a SIGBUS. So the hole gets storage again before it is handed out, and NoSpace is the answer if the file system has
@@ -20,11 +21,14 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "miodb/placement_policy.h"
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
 #include "src/nvm/region/region_set.h"
 #include "src/nvm/space/extent_allocator.h"
+#include "src/nvm/space/region_order.h"
 #include "src/util/check/check.h"
 #include "src/util/threads/mutex.h"
 
@@ -60,7 +64,8 @@ class PoolSpace {
   void LimitFirst();
 
   // Takes size bytes or, if space is short or scattered, less, but no less than min_size. Multiples of kExtentUnit.
-  Status Allocate(uint64_t size, uint64_t min_size, uint64_t leave, PmRef* offset, uint64_t* taken);
+  Status Allocate(uint64_t size, uint64_t min_size, uint64_t leave, const RegionOrder& order, PmRef* offset,
+                  uint64_t* taken);
 
   // Takes exactly this range, which is inside of a file. Corruption, named so, if some of it is taken.
   Status Take(PmRef offset, uint64_t size, const std::string& name);
@@ -92,6 +97,9 @@ class PoolSpace {
   uint64_t capacity() const;       // what all regions may have, as far as is known
   uint64_t free_bytes() const;     // capacity - used
 
+  // The regions as a placement policy sees them, all at one moment.
+  std::vector<PlacementRegion> Figures() const;
+
   // "the pool is full: ..." with these figures and what its nodes have.
   std::string DescribeFull() const;
 
@@ -120,9 +128,9 @@ class PoolSpace {
   // limits leave no room.
   enum class Outcome { kTaken, kGrow, kNoRun, kNoRoom };
 
-  Outcome TryAllocate(uint64_t size, uint64_t min_size, uint64_t leave, uint32_t stuck, PmRef* offset, uint64_t* taken,
-                      int* part);
-  bool TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset, uint64_t* taken);
+  Outcome TryAllocate(uint64_t size, uint64_t min_size, uint64_t leave, uint32_t stuck, const RegionOrder& order,
+                      PmRef* offset, uint64_t* taken, int* part);
+  bool TakeWhatThereIs(uint64_t size, uint64_t min_size, const RegionOrder& order, PmRef* offset, uint64_t* taken);
   uint64_t UsedIn(int i) const REQUIRES(mutex_);
   uint64_t UsedBytes() const REQUIRES(mutex_);
   uint64_t Step(uint64_t most) const REQUIRES(mutex_);
@@ -166,6 +174,7 @@ class PoolSpace {
 
   // Hints, of files without a limit: what they can grow by, and what their file systems lack to fill all holes.
   std::atomic<uint64_t> room_to_grow_{0};
+  std::atomic<uint64_t> room_to_grow_in_[kMaxRegions] = {};  // of these, each region's
   std::atomic<uint64_t> lacking_{0};
 };
 

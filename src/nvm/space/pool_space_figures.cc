@@ -1,6 +1,7 @@
 // The figures of a pool's free space, and their invariants. A region that was added to the set counts from the moment
 // on at which its space is known here.
 
+#include <algorithm>
 #include <new>
 
 #include "src/nvm/space/pool_space.h"
@@ -48,6 +49,20 @@ uint64_t PoolSpace::free_bytes() const {
   MutexLock lock(&mutex_);
   const uint64_t used = UsedBytes(), all = Capacity();
   return used < all ? all - used : 0;
+}
+
+// A region's capacity is its share of Capacity, holes aside.
+std::vector<PlacementRegion> PoolSpace::Figures() const {
+  std::vector<PlacementRegion> figures;
+  MutexLock lock(&mutex_);
+  CHECK_LE(count_, regions_.count());
+  for (int i = 0; i < count_; i++) {
+    const Part& part = parts_[i];
+    const uint64_t room = room_to_grow_in_[i].load(std::memory_order_relaxed);  // relaxed: a hint
+    const uint64_t capacity = part.limit > 0 ? part.limit : part.total + room;
+    figures.push_back({capacity, capacity - std::min(capacity, UsedIn(i)), regions_.at(i).region->nodes().node});
+  }
+  return figures;
 }
 
 // For the message of NoSpace: a pool may be full by its limit, its file system, its nodes, or its addresses, and the

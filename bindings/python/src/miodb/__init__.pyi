@@ -46,6 +46,7 @@ class _Options(_Objects, total=False):
     nvm_next_node: int | None
     nvm_regions: _Path | None
     nvm_region_search: _Path | None
+    placement_policy: _Path | None
     nvm_huge_pages: bool | None
     nvm_model: _Path | None
     device_trace: _Path | None

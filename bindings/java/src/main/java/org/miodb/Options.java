@@ -255,6 +255,11 @@ public final class Options {
     return set("nvm_region_search", value);
   }
 
+  /** Which region space is taken from: default, hot-first, spread, or a library's path. */
+  public Options placementPolicy(String value) {
+    return set("placement_policy", value);
+  }
+
   /** Ask for huge pages where the pool may have them. */
   public Options nvmHugePages(boolean value) {
     return set("nvm_huge_pages", String.valueOf(value));
