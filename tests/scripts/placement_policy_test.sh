@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# A placement policy of a stranger: examples/placement_policy.cc, built from the public headers alone, serves db_bench
+# and ycsbc, which know nothing of it. A wrong library is refused by name.
+
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+# shellcheck source=tests/scripts/check.sh
+source "$here/check.sh"
+build=$PWD
+for program in db_bench ycsbc; do
+  if [[ ! -x $build/$program ]]; then
+    printf 'skipped: %s/%s is not built\n' "$build" "$program"
+    exit 77
+  fi
+done
+status=0
+
+policy=$scratch/kept_for_indexes.so
+run "${CXX:-c++}" -std=c++20 -O2 -Wall -Werror -shared -fPIC -fvisibility=hidden -I "$MIODB_ROOT/include" \
+  "$MIODB_ROOT/examples/placement_policy.cc" -o "$policy"
+expect_status 0
+
+small=(--num=40000 --value_size=40 --write_buffer_size=65536 --pool_size=4m --nvm_regions="$scratch/region:64m")
+run "$build/db_bench" --db="$scratch/db" --benchmarks=fillrandom,wait,readrandom,stats "${small[@]}" \
+  --placement_policy="$policy"
+expect_status 0
+run "$build/ycsbc" -load -t -db miodb -P "$MIODB_ROOT/ycsbc/workloads/workloada" -p recordcount=2000 \
+  -p operationcount=2000 -dbpath "$scratch/ycsb" -p miodb.nvm_regions="$scratch/second:64m" \
+  -p miodb.placement_policy="$policy"
+expect_status 0
+
+for wrong in /nowhere/policy.so "$build/libmiodb.a" "no policy"; do
+  run "$build/db_bench" --db="$scratch/other" --benchmarks=fillrandom --num=10 --placement_policy="$wrong"
+  expect_status 1
+  expect_error_part "Options::placement_policy is \"$wrong\""
+done
+passed
