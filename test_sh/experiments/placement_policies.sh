@@ -2,7 +2,7 @@
 # Placement policies beside each other, in a pool of two regions, by the share of the data that the first one holds. 5 GB times
 # the scale of 100-byte values are written in random order and read, while merges run and after the last one. MioDB only.
 #
-# The two media are folders, for example a tmpfs of each of two NUMA nodes (test_sh/pmem_emulate.sh --node=N), of which the
+# The two media are folders, for example a tmpfs of each of two NUMA nodes (test_sh/pmem_emulate.sh --node=N --mount=M), of which the
 # farther one is the slower; --model makes both as slow as a model's memory. By default both are on /dev/shm, which shows
 # what a policy costs and not what it brings.
 #
@@ -33,8 +33,7 @@ data=$((count * (value_size + 16)))
 reads=$(scaled 10000000 "$scale" 100000)
 IFS=, read -ra policy_list <<<"$policies"
 IFS=, read -ra share_list <<<"$shares"
-region=$last/miodb_placement_policies.$$
-trap 'rm -f "$region"' EXIT
+pool_file=$last/miodb_placement_policies_$$.region # removed before each run and at the end
 for policy in "${policy_list[@]}"; do
   for share in "${share_list[@]}"; do
     if ! is_whole_number "$share" || ((share < 1 || share > 1000)); then
@@ -42,7 +41,7 @@ for policy in "${policy_list[@]}"; do
     fi
     plan_bench "$(basename "$policy" .so)" "$share" "$data" \
       --benchmarks=fillrandom,readrandom,wait,readrandom,stats --num="$count" --value_size="$value_size" --reads="$reads" \
-      --pool_size="$((data / 100 * share / 4096 * 4096))" --nvm_regions="$region" --nvm_model="$model" \
+      --pool_size="$((data / 100 * share / 4096 * 4096))" --nvm_regions="$pool_file" --nvm_model="$model" \
       --settle_after_idle_ms=0 --placement_policy="$policy"
   done
 done
