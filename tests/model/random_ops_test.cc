@@ -61,5 +61,18 @@ TEST(RandomOps, MatchesStdMapWhenEveryReopenHasOtherOptions) {
   RunSeeds(OptionSets().size() + 1, options, nullptr);
 }
 
+// The pool has two regions. Each reopen draws a placement policy.
+TEST(RandomOps, MatchesStdMapWhereverPlacementPutsWhat) {
+  RandomOps::OptionChoice options;
+  for (const char* policy : {"hot-first", "spread", "default"}) {
+    Options& o = options.emplace_back(FindOptionSet("tiny").options);
+    o.pool_size = uint64_t{64} << 20;
+    o.nvm_regions.resize(1);
+    o.nvm_regions[0].path = kRegionInDirectory;
+    o.placement_policy = policy;
+  }
+  RunSeeds(OptionSets().size() + 2, options, nullptr);
+}
+
 }  // namespace
 }  // namespace miodb::test
