@@ -2,9 +2,9 @@
 //
 // A pool has its own file and Options::nvm_regions, which may lie on different media. A policy is asked for each piece
 // of space and proposes an order in which the regions are tried. The database tries them in this order, and then those
-// that the policy left out, first to last. So a policy never makes a write fail while there is room. Numbers that are
-// no region's, and those that came before, are ignored. A policy that throws counts as one that proposes nothing. A
-// region is tried once: if it has no free run of the size and its file cannot grow, the next one is tried.
+// that the policy left out, first to last. So a policy never makes a write fail while there is room. The
+// database ignores numbers that no region has, and repeated numbers. A policy that throws counts as one that proposes
+// nothing. If a region has no free run of the size and its file cannot grow, the next region is tried.
 //
 // Placement says where space is taken, and nothing else. The pool is the same with any policy, so each open may have
 // another one, and no crash depends on it. Data that is in the pool stays where it is until a merge or a collection
