@@ -91,6 +91,7 @@ constexpr ModelField kModelFields[] = {
     {"remote_factor", &NvmModelFigures::remote_factor, 1, 100},
     {"device_cache_bytes", &NvmModelFigures::device_cache_bytes, 4096, 1e12},
     {"device_miss_nanos", &NvmModelFigures::device_miss_nanos, 0, 1e9},
+    {"fast_regions", &NvmModelFigures::fast_regions, 0, 12},
 };
 
 static_assert(std::all_of(std::begin(kModelFields), std::end(kModelFields),
@@ -267,9 +268,10 @@ int NvmModel::RegionOf(uintptr_t address) const {
   return 0;
 }
 
-// Looks the units up and counts them.
+// Looks the units up and counts them. A fast region has no units.
 NvmModel::ReadCost NvmModel::CountRead(const void* p, size_t size, NvmStreams* streams) {
   DCHECK_GT(size, 0u);
+  if (IsFast(p)) return ReadCost();
   const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
   const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
   ReadCost cost;
@@ -291,7 +293,7 @@ NvmModel::ReadCost NvmModel::CountRead(const void* p, size_t size, NvmStreams* s
 
 // Pages that are written are in the device's cache from then on.
 void NvmModel::CountWrite(const void* p, size_t size) {
-  if (pages_ == nullptr) return;
+  if (pages_ == nullptr || IsFast(p)) return;
   DCHECK_GT(size, 0u);
   const uintptr_t address = reinterpret_cast<uintptr_t>(p);
   for (uint64_t page = address >> kPageShift; page <= (address + size - 1) >> kPageShift; page++) pages_->Touch(page);
@@ -343,7 +345,7 @@ void NvmModel::Write(TraceAccess::Purpose purpose, const void* p, size_t size) {
     Tell(TraceAccess::kWrite, purpose, p, size);
     CountWrite(p, size);
   }
-  if (write_ticks_per_byte_ == 0) return;
+  if (write_ticks_per_byte_ == 0 || IsFast(p)) return;
   const uint64_t first = address >> kUnitShift;
   const uint64_t last = (address + size - 1) >> kUnitShift;
   DCHECK_LE(first, last);

@@ -40,6 +40,7 @@ struct NvmModelFigures {
   double remote_factor = 1;           // multiplies latencies, misses of the device aside, and divides bandwidths
   double device_cache_bytes = 0;      // of a cache of pages in the device, in front of slower memory; 0: there is none
   double device_miss_nanos = 0;       // more for a unit whose page is not in it
+  double fast_regions = 0;            // so many regions, from the first on, are memory as it is: they cost nothing
 
   // Parses "none", a preset's name, or a file of lines "name = value" with the names above. "none" and "" give *off.
   // Presets: "optane", "cxl", "cxl-switch", "cmm-h" or "cmm-h:BYTES" with so large a cache in the device, and "count"
@@ -161,6 +162,9 @@ class NvmModel {
   uint64_t random_units() const { return random_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
   uint64_t sequential_units() const { return sequential_units_.load(std::memory_order_relaxed); }  // relaxed: the same
   int RegionOf(uintptr_t address) const;
+  bool IsFast(const void* p) const {
+    return figures_.fast_regions > 0 && RegionOf(reinterpret_cast<uintptr_t>(p)) < figures_.fast_regions;
+  }
   ReadCost TracedRead(const void* p, size_t size);
   void Tell(TraceAccess::Kind kind, TraceAccess::Purpose purpose, const void* p, size_t size) REQUIRES(order_);
   uint16_t ThreadNumber() REQUIRES(order_);

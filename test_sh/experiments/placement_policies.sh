@@ -2,14 +2,13 @@
 # Placement policies beside each other, in a pool of two regions, by the share of the data that the first one holds. 5 GB times
 # the scale of 100-byte values are written in random order and read, while merges run and after the last one. MioDB only.
 #
-# The two media are folders, for example a tmpfs of each of two NUMA nodes (test_sh/pmem_emulate.sh --node=N --mount=M), of which the
-# farther one is the slower; --model makes both as slow as a model's memory. By default both are on /dev/shm, which shows
-# what a policy costs and not what it brings.
+# By default the first region is this machine's memory, and the last one is modelled: two_media.model has the figures of one
+# Optane DCPMM (docs/nvm_model.md). With --model none and two folders the media are those of the folders.
 #
 #   --policies LIST    names of Options::placement_policy, or paths of libraries. Default: default,hot-first,spread
 #   --shares LIST      percent of the data that the first region may hold. Default: 25,50,100
 #   --last FOLDER      where the last region lies; --db says where the first one does. Default: /dev/shm
-#   --model M          Options::nvm_model, of both regions. Default: none
+#   --model M          Options::nvm_model. Default: two_media.model beside this script
 #   --value_size N     bytes. Default: 100
 
 set -euo pipefail
@@ -21,7 +20,7 @@ memtable_scales=true
 policies=default,hot-first,spread
 shares=25,50,100
 last=/dev/shm
-model=none
+model=$experiments_folder/two_media.model
 value_size=100
 own_options="policies shares last model value_size"
 experiment placement_policies "Placement policies" "$@"
