@@ -280,6 +280,25 @@ TEST(NvmModelTest, OnlyWhatIsNotInTheCacheTakesBandwidth) {
   EXPECT_EQ(0u, model.read_nanos()) << "the burst holds four, and the rest was in the cache";
 }
 
+TEST(NvmModelTest, FastRegionsCostNothing) {
+  NvmModelFigures figures = Figures();
+  figures.write_bytes_per_second = 1e6;
+  figures.burst_bytes = 256;
+  figures.fast_regions = 1;
+  NvmModel model(figures);
+  model.AddRegion(Unit(0), 1000 * kUnit);
+  model.AddRegion(Unit(1000), 1000 * kUnit);
+  for (uint64_t i = 0; i < 100; i++) model.Read(Unit(2 * i), kUnit);
+  model.Write(TraceAccess::kNoPurpose, Unit(0), 100 * kUnit);
+  EXPECT_EQ(0u, model.read_units() + model.cached_units());
+  EXPECT_EQ(0u, model.read_nanos() + model.write_nanos());
+  model.Read(Unit(1500), kUnit);
+  EXPECT_EQ(1u, model.read_units());
+  EXPECT_EQ(1000u, model.read_nanos());
+  model.Write(TraceAccess::kNoPurpose, Unit(1000), 10 * kUnit);
+  EXPECT_GT(model.write_nanos(), 0u);
+}
+
 TEST(NvmModelTest, RegionsHaveBandwidthsOfTheirOwnAndDistanceDividesThem) {
   NvmModelFigures figures = ReadBandwidth();
   figures.read_bytes_per_second = 256;
