@@ -93,19 +93,29 @@ bool FileLogReader::Next(Slice* record, std::string* scratch) {
   return true;
 }
 
+// The first fragment behind valid_bytes_ may be that of the next record, whose rest a killed process has not written:
+// it is no sign of a later one, and neither are the bytes in it. In front of it is padding, or zeros that lie over
+// records.
+bool FileLogReader::HasLaterBatch(uint64_t after) const {
+  uint64_t end = valid_bytes_;
+  uint8_t type;
+  Slice first;
+  if (!ReadFirstFragment(&end, &type, &first) || type != kFirstFragment) {
+    return HasLaterBatchIn(valid_bytes_, bytes_->size(), after);
+  }
+  const uint64_t begin = end - kFragmentHeaderBytes - first.size();
+  return HasLaterBatchIn(valid_bytes_, begin, after) || HasLaterBatchIn(end, bytes_->size(), after);
+}
+
 // Any place is tried, because after damage nobody knows where a fragment begins. Few places pass the look at the
 // sequence, so few checksums are computed.
-bool FileLogReader::HasLaterBatch(uint64_t after) const {
-  // A record whose first fragment is there and whose rest is not, as a killed process leaves it, is the next one.
-  uint64_t from = valid_bytes_;
-  uint8_t first_type;
-  Slice first;
-  if (!ReadFirstFragment(&from, &first_type, &first)) from = valid_bytes_;
-  for (;;) {
+bool FileLogReader::HasLaterBatchIn(uint64_t from, uint64_t until, uint64_t after) const {
+  while (from < until) {
     // A header may begin in a hole, but its last byte, the type, is not zero.
     const uint64_t data = bytes_->SkipHole(from);
     if (data > from + kFragmentHeaderBytes - 1) from = data - (kFragmentHeaderBytes - 1);
-    const Slice piece = bytes_->At(from, kSearchBytes + kMostFragmentBytes);
+    if (from >= until) return false;
+    const Slice piece = bytes_->At(from, std::min<uint64_t>(kSearchBytes + kMostFragmentBytes, until - from));
     if (piece.size() < kFragmentHeaderBytes + kBatchHeaderBytes) return false;
     const size_t places = std::min(kSearchBytes, piece.size() - kFragmentHeaderBytes - kBatchHeaderBytes + 1);
     for (size_t i = 0; i < places; i++) {
@@ -118,6 +128,7 @@ bool FileLogReader::HasLaterBatch(uint64_t after) const {
     }
     from += places;
   }
+  return false;
 }
 
 }  // namespace miodb

@@ -59,6 +59,19 @@ std::string FragmentTypes(const std::string& content, size_t block_size) {
   return types;
 }
 
+// Whether a reader of a log that begins with write 11 tells damage.
+bool HasLater(const std::string& bytes, size_t block_size) {
+  FileLogReader reader(bytes, block_size);
+  std::string scratch;
+  Slice record;
+  uint64_t last = 10;
+  while (reader.Next(&record, &scratch)) {
+    if (DecodeFixed64(record.data()) != last + 1) return true;  // zeros are taken for padding
+    last++;
+  }
+  return reader.HasLaterBatch(last);
+}
+
 TEST(FileLogFormatTest, NamesTellNumberAndBlockSize) {
   EXPECT_EQ("000017.log", LogFileName(17, kUsualLogBlock));
   EXPECT_EQ("000018-8192.log", LogFileName(18, 8192));
@@ -156,25 +169,31 @@ TEST(FileLogFormatTest, DamageIsToldFromTheEnd) {
   for (uint64_t i = 0; i < 6; i++) records.push_back(Batch(i + 11, 100));
   for (const bool padding : {false, true}) {
     const std::string content = Written(records, 256, padding);
-    const auto has_later = [](const std::string& bytes) {
-      FileLogReader reader(bytes, 256);
-      std::string scratch;
-      Slice record;
-      uint64_t last = 10;
-      while (reader.Next(&record, &scratch)) {
-        if (DecodeFixed64(record.data()) != last + 1) return true;  // zeros are taken for padding
-        last++;
-      }
-      return reader.HasLaterBatch(last);
-    };
-    EXPECT_FALSE(has_later(content));
-    for (size_t size = 0; size < content.size(); size++) EXPECT_FALSE(has_later(content.substr(0, size))) << size;
+    EXPECT_FALSE(HasLater(content, 256));
+    for (size_t size = 0; size < content.size(); size++) EXPECT_FALSE(HasLater(content.substr(0, size), 256)) << size;
     std::string damaged = content;
     damaged[kFragmentHeaderBytes + 20] ^= 1;
-    EXPECT_TRUE(has_later(damaged)) << "the first record is damaged, the second is there";
+    EXPECT_TRUE(HasLater(damaged, 256)) << "the first record is damaged, the second is there";
     const size_t second = kFragmentHeaderBytes + records[0].size();
-    EXPECT_TRUE(has_later(content.substr(0, second) + std::string(20, '\0') + content.substr(second + 20)));
+    EXPECT_TRUE(HasLater(content.substr(0, second) + std::string(20, '\0') + content.substr(second + 20), 256));
   }
+}
+
+// Zeros over a header are taken for padding, and the next block begins with what is left of the log's last record.
+TEST(FileLogFormatTest, RecordsBehindZerosAreFoundWhateverTheNextBlockBeginsWith) {
+  std::vector<std::string> records;
+  for (uint64_t i = 0; i < 5; i++) records.push_back(Batch(i + 11, 100));
+  const std::string zeros(20, '\0');
+  const std::string split = Written(records, 512, false);
+  ASSERT_EQ("111124", FragmentTypes(split, 512));
+  EXPECT_TRUE(HasLater(zeros + split.substr(zeros.size()), 512)) << "a last fragment";
+  records.resize(2);
+  records.push_back(Batch(13, 1000));
+  const std::string large = Written(records, 256, true);
+  ASSERT_EQ("11233", FragmentTypes(large, 256).substr(0, 5));
+  const std::string torn = large.substr(0, 600);  // as a killed process leaves it
+  EXPECT_FALSE(HasLater(torn, 256));
+  EXPECT_TRUE(HasLater(zeros + torn.substr(zeros.size()), 256)) << "the first fragment of a torn record";
 }
 
 TEST(FileLogFormatTest, AnyBytesAreRead) {
