@@ -172,11 +172,14 @@ if(TARGET MIODB_PEER_LEVELDB AND NOT MIODB_SANITIZE)
   endforeach()
 endif()
 
-# db_stress is also a program for people, so it lies in the top of the build folder.
-set_target_properties(tests.stress.db_stress.db_stress_main
-                      PROPERTIES OUTPUT_NAME db_stress RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}>")
-target_sources(tests.stress.db_stress.db_stress_main PRIVATE benchmarks/common/flags.cc
-                                                              benchmarks/common/interrupt.cc)
+# db_stress and log_faults are also programs for people, so they lie in the top of the build folder.
+foreach(program stress.db_stress.db_stress log.log_faults)
+  string(REGEX REPLACE ".*\\." "" name "${program}")
+  set_target_properties(tests.${program}_main PROPERTIES OUTPUT_NAME ${name}
+                                                         RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}>")
+  target_sources(tests.${program}_main PRIVATE benchmarks/common/flags.cc)
+endforeach()
+target_sources(tests.stress.db_stress.db_stress_main PRIVATE benchmarks/common/interrupt.cc)
 
 foreach(file IN LISTS test_programs)
   miodb_add_test_program("${file}" target)
