@@ -217,6 +217,10 @@ plan_crash() { plan_run crash "$@"; }
 # In those of the other kinds, @DB@ stands for the path of the database; @DB@.wal is removed with it.
 plan_ycsb() { plan_run ycsb "$@"; }
 
+# plan_tool SERIES X BYTES PROGRAM WORD...: a run of another program of the build folder, which takes --seed and writes its
+# figures to @RAW@.figures, a CSV file: a name in each line, metrics above.
+plan_tool() { plan_run tool "$@"; }
+
 # panel KIND TITLE X-LABEL Y-LABEL BENCHMARKS METRICS [NAME=VALUE...]: a plot of what was measured.
 #   KIND        lines: over a numeric x; bars: groups for each x; stack: the METRICS on top of each other;
 #               time: over seconds, without spread and without a table
@@ -269,6 +273,10 @@ command_of() {
     read -ra further <<<"${engine_flags[$1]:-${engine_flags[${engine_of[$1]}]:-}}"
     further=("${further[@]//@DATABASE@/$3}")
     command=("${prefix[@]}" "$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:5}" "${further[@]}" "${extra_flags[@]}")
+    return
+  fi
+  if [[ $kind == tool ]]; then
+    command=("$bin/${words[5]}" --seed="$2" "${words[@]:6}")
     return
   fi
   if [[ $kind == crash ]]; then
@@ -334,6 +342,23 @@ run_killed() {
   die "this ended with status $status, not killed: ${before[*]}"
 }
 
+# tell_more ENGINE DATABASE: prints what a run of an engine leaves besides its output.
+tell_more() {
+  local folders=("$2")
+  if [[ -d $2.wal ]]; then folders+=("$2.wal"); fi
+  say "space bytes: $(du -s -c -B1 "${folders[@]}" | tail -n 1 | cut -f1)"
+  # What MioDB's info log tells of the last opening.
+  if [[ ${engine_of[$1]} == miodb ]]; then
+    sed -n -e 's/.* opened .*, \([0-9]*\) us$/open micros: \1/p' \
+      -e 's/.* replayed [0-9]* writes in \([0-9]*\) us.*/replay micros: \1/p' "$2/LOG"
+  fi
+  # LevelDB tells how often it flushed and compacted in its log only.
+  if [[ ${engine_of[$1]} == leveldb ]] && compgen -G "$2/LOG*" >/dev/null; then
+    say "flushes: $(cat "$2"/LOG* | grep -c 'Level-0 table #[0-9]*: started')"
+    say "compactions: $(cat "$2"/LOG* | grep -c ' Compacting ')"
+  fi
+}
+
 # run_one INDEX ENGINE ROUND: runs plan[INDEX], unless its output is there.
 run_one() {
   local words raw database weight work
@@ -361,21 +386,7 @@ run_one() {
   if [[ -s $work/printed ]]; then head -c 1000000 "$work/printed" >"$raw.printed"; fi
   rm -rf "${work:?}"
   stop_sampler
-  local folders=("$database")
-  if [[ -d $database.wal ]]; then folders+=("$database.wal"); fi
-  {
-    say "space bytes: $(du -s -c -B1 "${folders[@]}" | tail -n 1 | cut -f1)"
-    # What MioDB's info log tells of the last opening.
-    if [[ ${engine_of[$2]} == miodb ]]; then
-      sed -n -e 's/.* opened .*, \([0-9]*\) us$/open micros: \1/p' \
-        -e 's/.* replayed [0-9]* writes in \([0-9]*\) us.*/replay micros: \1/p' "$database/LOG"
-    fi
-    # LevelDB tells how often it flushed and compacted in its log only.
-    if [[ ${engine_of[$2]} == leveldb ]] && compgen -G "$database/LOG*" >/dev/null; then
-      say "flushes: $(cat "$database"/LOG* | grep -c 'Level-0 table #[0-9]*: started')"
-      say "compactions: $(cat "$database"/LOG* | grep -c ' Compacting ')"
-    fi
-  } >"$raw.more"
+  if [[ ${words[0]} != tool ]]; then tell_more "$2" "$database" >"$raw.more"; fi
   mv "$raw.tmp" "$raw.out"
   rm -rf "${database:?}" "${database:?}.wal" ${pool_file:+"$pool_file"}
   progress_step "$weight"

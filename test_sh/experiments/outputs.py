@@ -28,6 +28,8 @@ allowed_ops_per_sec, the overwrites that leaves, both by arithmetic (collection.
 Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
 max_us, and as series over time those and ops_per_sec. What has such a series also has slowest_second, the least ops_per_sec
 of an interval over the median.
+Of log_faults, for each kind of fault: faults, told, last, before, harmless, missed, wrong, and percentages of the first
+three classes; docs/crash_model.md explains them. Of log_compression_cost, for each codec: record_bytes, log_bytes, saved_percent, write_ns, read_ns.
 """
 
 import csv
@@ -285,6 +287,13 @@ def read_space(path):
     return figures
 
 
+def read_figures(path):
+    """The figures of a program that is no benchmark, BASE.figures: in each line a name, and metrics as the head says."""
+    with open(path, newline='', encoding='utf-8') as file:
+        return [(row['name'], None, metric, float(value)) for row in csv.DictReader(file)
+                for metric, value in row.items() if metric != 'name' and value]
+
+
 def read_run(base):
     """All figures of the run whose files are called BASE.*, and its persist mode or None."""
     figures, persist_mode = read_bench(base)
@@ -295,4 +304,6 @@ def read_run(base):
             figures += read_phase(path)
     if os.path.exists(base + '.intervals'):
         figures += read_intervals(base + '.intervals')
+    if os.path.exists(base + '.figures'):
+        figures += read_figures(base + '.figures')
     return figures, persist_mode

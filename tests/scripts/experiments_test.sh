@@ -230,6 +230,32 @@ if [[ -d /sys/devices/system/node/node0 ]]; then
 fi
 expect "no database is left" test -z "$(ls "$scratch/db")"
 
+# Programs that are no benchmark: their figures are a table of their own.
+cat >"$scratch/bin/log_faults" <<'END'
+#!/usr/bin/env bash
+for word in "$@"; do
+  case $word in
+    --seed=*) seed=${word#*=} ;;
+    --csv=*) csv=${word#*=} ;;
+  esac
+done
+echo "$*" >>"$(dirname "$0")/calls"
+{
+  echo name,faults,told_percent,before_percent,wrong
+  for kind in bit torn-512-zeros torn-512-old torn-4096-zeros torn-4096-old; do echo "$kind,100,9$seed,1,0"; done
+} >"$csv"
+END
+chmod +x "$scratch/bin/log_faults"
+rm -f "$scratch/bin/calls"
+run "$folder/log_faults.sh" "${common[@]}" --rounds 3 --faults 100 --value_sizes 16,1024
+expect_status 0
+expect "three logs, two sizes, three rounds" test "$(calls)" = 18
+results=$(newest log_faults)
+expect "its figures are data" grep -q '^000,miodb,3,file,16,torn-512-old,,told_percent,93.0' "$results/data.csv"
+expect "and in tables" grep -qE '^pool +1 KiB +92' "$results/table.txt"
+run "$folder/log_faults.sh" "${common[@]}" --faults 0
+expect_error 'log_faults.sh: --faults needs a number above 0, not "0"'
+
 # Wrong calls: one clear line before anything starts.
 rm -f "$scratch/bin/calls"
 run "$folder/run.sh" fig99
