@@ -189,6 +189,15 @@ largest=0
 run_count=0 # of all rounds and engines
 unit=$'\x1f'
 
+# take_study_sizes: with --study, key_sizes and value_sizes are the sizes of the studies of the log: four of keys, twelve of
+# values. To be called after "experiment".
+take_study_sizes() {
+  $study || return 0
+  key_sizes=16,128,512,1024
+  # shellcheck disable=SC2034  # a script that sources this file uses it
+  value_sizes=16,32,64,100,128,256,400,512,1024,2048,4096,8192
+}
+
 # count_of BYTES VALUE_SIZE: how many records with 16-byte keys make up so many bytes at this scale.
 count_of() { scaled $(($1 / ($2 + 16))) "$scale" 1000; }
 

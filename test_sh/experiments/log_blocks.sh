@@ -11,6 +11,7 @@
 #   --threads N        Default: 6
 #   --key_sizes LIST   Default: 16,128,512,1024
 #   --value_sizes LIST   Default: 16,128,512,1024,8192
+#   --study            keys of 16, 128, 512 and 1024 B, values of 16 B to 8 KiB in twelve sizes
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh
@@ -19,8 +20,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 threads=6
 key_sizes=16,128,512,1024
 value_sizes=16,128,512,1024,8192
+study=false
+own_switches=study
 own_options="threads key_sizes value_sizes"
 experiment log_blocks "Block size and padding of the log" "$@"
+take_study_sizes
 check_counts threads
 check_sizes key_sizes value_sizes
 IFS=, read -ra keys <<<"$key_sizes"

@@ -5,6 +5,7 @@
 #
 #   --faults N         of each kind. Default: 4000
 #   --value_sizes LIST   Default: 16,100,1024,8192
+#   --study            values of 16 B to 8 KiB in twelve sizes
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh
@@ -13,8 +14,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 engines=miodb
 faults=4000
 value_sizes=16,100,1024,8192
+study=false
+own_switches=study
 own_options="faults value_sizes"
 experiment log_faults "A log that fails" "$@"
+take_study_sizes
 find_program "$bin" log_faults
 check_counts faults
 check_sizes value_sizes

@@ -6,6 +6,7 @@
 #
 #   --key_sizes LIST   Default: 16,128,512,1024
 #   --value_sizes LIST   Default: 100
+#   --study            keys of 16, 128, 512 and 1024 B, values of 16 B to 8 KiB in twelve sizes
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh
@@ -15,8 +16,11 @@ engines=miodb,rocksdb
 memtable_scales=true
 key_sizes=16,128,512,1024
 value_sizes=100
+study=false
+own_switches=study
 own_options="key_sizes value_sizes"
 experiment log_overhead "Cost of the log by record size" "$@"
+take_study_sizes
 check_sizes key_sizes value_sizes
 IFS=, read -ra keys <<<"$key_sizes"
 IFS=, read -ra values <<<"$value_sizes"

@@ -200,6 +200,12 @@ for record in 32 1040 8208 9216; do
 done
 expect "six threads" grep -q -- "--threads=6 --key_size=1024 --value_size=8192 --log_mode=file" "$scratch/bin/calls"
 expect "peers run without such flags" test -z "$(grep -E -- '--engine=(leveldb|rocksdb)' "$scratch/bin/calls" | grep -e --wal_block_size)"
+run "$folder/log_blocks.sh" "${common[@]}" --study --dry-run --engines miodb
+expect_status 0
+expect "four sizes of keys, twelve of values, six logs" test "$(grep -c -- --log_mode=file "$scratch/out")" = 288
+for size in --key_size=512 --value_size=100 --value_size=4096; do
+  expect "$size is among them" grep -q -- "$size " "$scratch/out"
+done
 run "$folder/log_blocks.sh" "${common[@]}" --key_sizes 16,x
 expect_error 'log_blocks.sh: --key_sizes: "x" is not a size in bytes'
 run "$folder/run.sh" log_files log_overhead log_modes placement "${common[@]}" --rounds 1
