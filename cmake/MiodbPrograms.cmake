@@ -58,7 +58,7 @@ endif()
 
 # ---- Costs: of operations, which tools/checks/check_instructions.sh counts; of an open after a crash; of large drops; of
 # patterns where log-structured stores are weak;
-# of company that a writer has; of a reader; of many databases; and whether Options::statistics and the counters of stalls agree
+# of company that a writer has; of a reader; of many databases; of a compressed log; and whether Options::statistics and the counters of stalls agree
 # with a clock outside ----
 
 miodb_add_program(operation_cost benchmarks/cost/operation_cost.cc)
@@ -69,6 +69,8 @@ miodb_add_program(companion_cost benchmarks/cost/companion_cost.cc)
 miodb_add_program(reader_cost benchmarks/cost/reader_cost.cc)
 miodb_add_program(scale_cost benchmarks/cost/scale_cost.cc)
 miodb_add_program(many_stores_cost benchmarks/cost/many_stores_cost.cc)
+miodb_add_program(log_compression_cost benchmarks/cost/log_compression_cost.cc)
+target_link_libraries(log_compression_cost PRIVATE miodb_bench)
 miodb_add_program(times_agreement benchmarks/cost/times_agreement.cc)
 miodb_add_program(stalls_agreement benchmarks/cost/stalls_agreement.cc)
 

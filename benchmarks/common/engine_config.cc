@@ -122,6 +122,16 @@ std::string PlainCompressionName(std::string name) {
   return name;
 }
 
+// A run that was to compress its log would have figures of another one. Returns what is wrong, or nothing.
+std::string RefuseLogCompression(const EngineConfig& config) {
+  const auto flag = config.peer.values.find("wal_compression");
+  if (config.engine != "miodb" || flag == config.peer.values.end()) return "";
+  const std::string name = PlainCompressionName(flag->second);
+  if (name == "none" || name == "knocompression") return "";
+  return "Invalid flag '--wal_compression=" + flag->second +
+         "': miodb does not compress its log (docs/decisions/0063-the-log-is-not-compressed.md)";
+}
+
 // Puts the values of a preset into the fields that it is about. Returns what is wrong with its name, or nothing.
 std::string UsePreset(EngineConfig* config) {
   const std::string& name = config->peer.preset;
@@ -188,6 +198,7 @@ std::string FinishEngineConfig(const FlagSet& flags, EngineConfig* config) {
   const std::string problem =
       OneOf("compression_type", config->compression_type, {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"});
   if (!problem.empty()) return problem;
+  if (const std::string refused = RefuseLogCompression(*config); !refused.empty()) return refused;
   if (config->disable_wal) config->options.log_mode = kLogOff;
   return "";
 }

@@ -54,6 +54,13 @@ class ProgramTest : public test::ProgramTestBase {
   }
 };
 
+TEST_F(ProgramTest, ACompressedLogIsRefused) {
+  EXPECT_EQ(1, Call("--benchmarks=fillseq --wal_compression=kZSTD"));
+  EXPECT_TRUE(err_.find("miodb does not compress its log (docs/decisions/0063-") != std::string::npos) << err_;
+  EXPECT_FALSE(std::filesystem::exists(Path("db")));
+  EXPECT_EQ(0, Call("--benchmarks=fillseq --wal_compression=kNoCompression"));
+}
+
 // Flags of the programs of LevelDB, MioDB's prototype and RocksDB, with a value each, in every way of writing.
 constexpr const char* kFlags[] = {
     // LevelDB and the prototype

@@ -262,6 +262,27 @@ expect "and in tables" grep -qE '^pool +1 KiB +92' "$results/table.txt"
 run "$folder/log_faults.sh" "${common[@]}" --faults 0
 expect_error 'log_faults.sh: --faults needs a number above 0, not "0"'
 
+cat >"$scratch/bin/log_compression_cost" <<'END'
+#!/usr/bin/env bash
+for word in "$@"; do
+  case $word in --csv=*) csv=${word#*=} ;; esac
+done
+echo "log_compression_cost $*" >>"$(dirname "$0")/calls"
+{
+  echo name,record_bytes,log_bytes,saved_percent,write_ns,read_ns
+  for codec in none snappy zstd zstd-stream; do echo "$codec,145,100,31.0,50,40"; done
+} >"$csv"
+END
+chmod +x "$scratch/bin/log_compression_cost"
+rm -f "$scratch/bin/calls"
+run "$folder/log_compression.sh" "${common[@]}" --rounds 1 --value_sizes 100,1024
+expect_status 0
+expect "two sizes of groups, two of values" test "$(grep -c '^log_compression_cost ' "$scratch/bin/calls")" = 4
+expect "RocksDB alone compresses" test "$(grep -- --wal_compression=kZSTD "$scratch/bin/calls" | grep -c -- --engine=rocksdb)" = 2
+expect "and nobody else" test "$(grep -c -- --wal_compression=kZSTD "$scratch/bin/calls")" = 2
+results=$(newest log_compression)
+expect "what is saved is in a table" grep -qE '^32 puts +1 KiB +31$' "$results/table.txt"
+
 # Wrong calls: one clear line before anything starts.
 rm -f "$scratch/bin/calls"
 run "$folder/run.sh" fig99
