@@ -360,7 +360,7 @@ TEST_F(RegionsTest, OneThatWasNotAddedInFullIsMadeAnew) {
 // An older copy of the pool does not lead to the region, which has acknowledged writes.
 TEST_F(RegionsTest, OneThatIsNewerThanThePoolIsLeftAlone) {
   Open();
-  Put("a", "1");
+  Put(FilledKey(0), "1");
   Close();
   const std::string older = ReadFileBytes(path_ + "/pool"), older_store = ReadFileBytes(path_ + "/STORE");
   OpenTwo();
