@@ -191,10 +191,10 @@ unit=$'\x1f'
 
 # take_study_sizes: with --study, key_sizes and value_sizes are the sizes of the studies of the log: four of keys, twelve of
 # values. To be called after "experiment".
+# shellcheck disable=SC2034  # scripts that source this file use them
 take_study_sizes() {
-  $study || return 0
+  if [[ ${study:-false} != true ]]; then return 0; fi
   key_sizes=16,128,512,1024
-  # shellcheck disable=SC2034  # a script that sources this file uses it
   value_sizes=16,32,64,100,128,256,400,512,1024,2048,4096,8192
 }
 
