@@ -12,6 +12,9 @@
 namespace miodb::test {
 namespace {
 
+// Bytes of keys and values. Each fault reads the whole log.
+constexpr uint64_t kMostBytes = uint64_t{16} << 20;
+
 struct Command {
   LogShape shape;
   uint64_t seed = 1;
@@ -127,6 +130,12 @@ int Main(int argc, char** argv) {
   if (!IsLogBlockSize(command.shape.block_bytes)) {
     std::fprintf(stderr, "log_faults: Invalid flag '--wal_block_size=%zu': no power of two\n",
                  command.shape.block_bytes);
+    return 2;
+  }
+  const LogShape& shape = command.shape;
+  if (shape.records * (shape.key_bytes + shape.value_bytes) > kMostBytes) {
+    std::fprintf(stderr, "log_faults: --records=%llu: a log of more than %llu bytes\n",
+                 static_cast<unsigned long long>(shape.records), static_cast<unsigned long long>(kMostBytes));
     return 2;
   }
   return Run(command);
