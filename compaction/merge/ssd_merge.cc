@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "compaction/filter/range_walk.h"
 #include "compaction/filter/record_filter.h"
@@ -162,8 +163,8 @@ class SsdMerge {
       sources.push_back(NewRunIterator(&run_, request.order, true));
       result->bytes_read += run_.payload_bytes();
     }
-    for (const FileList* files : {&job.upper, &job.lower}) {
-      if (!files->empty()) sources.push_back(request.store->NewMergeIterator(files));
+    for (const auto& [files, level] : {std::pair(&job.upper, job.range.first_level), {&job.lower, job.output_level}}) {
+      if (!files->empty()) sources.push_back(request.store->NewMergeIterator(files, level));
       result->bytes_read += TotalBytes(*files);
     }
     input_ = NewMergingIterator(request.order, std::move(sources));

@@ -484,6 +484,15 @@ struct MIODB_EXPORT Options {
   // that, the pool fills and slows them down.
   uint64_t ssd_rate_limit = 0;
 
+  // A file that gets a trace of the blocks of table files that are asked for, from this open to the close: which block,
+  // by whom, and whether the block cache had it, as text of RocksDB's format (docs/tracing.md). "": none. A file that is
+  // there is written over. A failure to write ends the trace, is told in the info log, and fails no call. A crash leaves
+  // a file that is cut.
+  std::string block_cache_trace_file;
+
+  // Of so many blocks one is in the trace, with all its accesses. 1 to 1000000.
+  int block_cache_trace_sampling_frequency = 1;
+
   // Read table files, and write them, past the page cache of the system. NotSupported where env or the file system of
   // ssd_path cannot.
   bool use_direct_reads = false;

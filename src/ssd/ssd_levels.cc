@@ -43,13 +43,14 @@ uint64_t TotalBytes(const FileList& files) {
 
 // In each level a single file can have the key. The first version found is the newest, because a level is older than
 // those above it in all keys that both have.
-Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
+Status SsdLevels::Get(const LookupKey& key, SstReader::ReadMode mode, bool newest, BlockPin* pin, bool* found,
                       RecordView* record) const {
   DCHECK(store != nullptr);
   *found = false;
-  for (const FileList& files : levels) {
-    const SstFile* const file = FileOf(store->order(), files, key.key);
+  for (size_t level = 0; level < levels.size(); level++) {
+    const SstFile* const file = FileOf(store->order(), levels[level], key.key);
     if (file == nullptr) continue;
+    mode.level = static_cast<uint32_t>(level);
     Status s = store->Get(*file, key, mode, newest, pin, found, record);
     if (!s.ok() || *found) return s;
   }
@@ -71,8 +72,10 @@ void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
 void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
                              std::vector<std::unique_ptr<InternalIterator>>* iterators) const {
   DCHECK(store != nullptr);
+  SstReader::ReadMode of_level = mode;
   for (const FileList& files : levels) {
-    if (!files.empty()) iterators->push_back(store->NewIterator(&files, mode));
+    if (!files.empty()) iterators->push_back(store->NewIterator(&files, of_level));
+    of_level.level++;
   }
 }
 

@@ -28,7 +28,7 @@ struct SsdLevels {
   std::vector<uint64_t> level_bytes;  // the same as TotalBytes(levels[i])
 
   // See SsdStore::Get.
-  Status Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
+  Status Get(const LookupKey& key, SstReader::ReadMode mode, bool newest, BlockPin* pin, bool* found,
              RecordView* record) const;
 
   // Notes what Get would most likely read.

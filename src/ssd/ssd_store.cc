@@ -356,6 +356,7 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
       s = Status::Corruption(name, "is not the file that the manifest means");
     }
     if (!s.ok()) return lock_ == nullptr ? UnlessReplaced(s, options_.env, path(), pool_id_) : s;
+    if (trace_ != nullptr) reader->TraceTo(trace_, meta.number);
     handle = tables_->Insert(Slice(key, sizeof(key)), reader.get(), 1, &DeleteReader);
     reader.release();  // the cache's
   }

@@ -60,6 +60,9 @@ class SsdStore {
   // From now on a file that goes waits until no reader in another process needs it. By the open.
   void GuardReaders(std::shared_ptr<ReaderGuard> guard) { guard_ = std::move(guard); }
 
+  // From now on blocks that are read go into the trace, which outlives this. By the open.
+  void TraceTo(BlockTrace* trace) { trace_ = trace; }
+
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
   static Status Destroy(Env* env, const std::string& path);
 
@@ -172,10 +175,13 @@ class SsdStore {
   // records' bytes live until the iterator moves; their begin is null.
   std::unique_ptr<InternalIterator> NewIterator(const FileList* files, const SstReader::ReadMode& mode) const;
 
-  // The same for drains and compactions: whatever is read is verified, nothing is kept.
-  std::unique_ptr<InternalIterator> NewMergeIterator(const FileList* files) const {
+  // The same for drains and compactions: whatever is read is verified, nothing is kept. level: of the files.
+  std::unique_ptr<InternalIterator> NewMergeIterator(const FileList* files, int level) const {
     const size_t ahead = options_.compaction_readahead_size;
-    return NewIterator(files, {true, false, ahead, ahead});
+    SstReader::ReadMode mode{true, false, ahead, ahead};
+    mode.caller = BlockCaller::kCompaction;
+    mode.level = static_cast<uint32_t>(level);
+    return NewIterator(files, mode);
   }
 
   // ---- Figures
@@ -218,6 +224,7 @@ class SsdStore {
   mutable HelperThreads readers_{kReaders};  // read ahead
 
   std::shared_ptr<ReaderGuard> guard_;  // null: nobody else reads
+  BlockTrace* trace_ = nullptr;         // null: none
 
   Mutex mark_mutex_;  // held while POOL is replaced
   uint64_t pool_id_ = 0;

@@ -238,8 +238,31 @@ void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   if (!handle.DecodeFrom(&value) || !ReadBlock(source_, handle, true, &filters).ok()) return;
   CHECK(filter_ == nullptr);
   filter_bytes_ = filters.size();
+  filter_offset_ = handle.offset;
   filter_ = std::make_unique<const FilterBlockReader>(format_.filter_policy, std::move(filters));
   filter_covers_all_ = filter_->CoversAll(data_end_);
+}
+
+// Index and filter were read from the file by now. They stay in memory beside the cache for as long as the table is
+// open, so a table is in the trace with them once for each time that it is opened. Which level it lies on is not known
+// here.
+void SstReader::TraceTo(BlockTrace* trace, uint64_t number) {
+  CHECK(trace_ == nullptr && trace != nullptr);
+  trace_ = trace;
+  number_ = number;
+  BlockAccess access{number, index_offset_, index_->size(), 0, BlockKind::kIndex, BlockCaller::kOpen, false, true};
+  trace->OnAccess(access);
+  if (filter_ == nullptr) return;
+  access.kind = BlockKind::kFilter;
+  access.offset = filter_offset_;
+  access.bytes = filter_bytes_;
+  trace->OnAccess(access);
+}
+
+// Out of line, so that a read without a trace carries the test of it and nothing else.
+[[gnu::noinline]] void SstReader::Trace(const ReadMode& mode, uint64_t offset, uint64_t bytes, bool is_hit) const {
+  DCHECK(trace_ != nullptr);
+  trace_->OnAccess({number_, offset, bytes, mode.level, BlockKind::kData, mode.caller, is_hit, !mode.fill_cache});
 }
 
 // The place that the handle names is checked when the block is read (CheckPlace).
@@ -269,6 +292,8 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
   if (pin->handle_ != nullptr) {
     pin->cache_ = cache_;
     pin->block_ = static_cast<const Block*>(cache_->Value(pin->handle_));
+    if (trace_ != nullptr) [[unlikely]]
+      Trace(mode, handle.offset, pin->block_->size(), true);
     return Status::OK();
   }
   DCHECK(!pin->holds_any());
@@ -280,6 +305,8 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
   if (!s.ok()) return s;
   auto block = std::make_unique<Block>(std::move(contents));
   const size_t charge = block->size();
+  if (trace_ != nullptr) [[unlikely]]
+    Trace(mode, handle.offset, charge, false);
   if (cache_ != nullptr && mode.fill_cache &&
       (mode.recent == nullptr || mode.recent->Touch(Mix64(cache_id_, handle.offset)))) {
     pin->handle_ = cache_->Insert(Slice(key, sizeof(key)), block.get(), charge, &DeleteBlock);

@@ -21,6 +21,7 @@
 #include "src/ssd/block_reads.h"
 #include "src/ssd/filter_block.h"
 #include "src/ssd/table_format.h"
+#include "src/trace/block_trace.h"
 #include "src/util/check/check.h"
 #include "src/util/threads/helper_threads.h"
 #include "src/util/threads/recent_reads.h"
@@ -83,11 +84,19 @@ class SstReader {
 
     // With it, blocks that it has are not read again.
     const BlockReads* blocks_read = nullptr;
+
+    // For a trace of blocks: who reads, and on which level of the SSD tier.
+    BlockCaller caller = BlockCaller::kOther;
+    uint32_t level = 0;
   };
 
   // cache: nullptr for none. The file is kept until the reader is gone; *reader stays nullptr on failure.
   static Status Open(const SstFormat& format, std::shared_ptr<const RandomAccessFile> file, const std::string& name,
                      uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader);
+
+  // From now on blocks that are asked for go into the trace, beginning with index and filter, as blocks of the file
+  // with this number. The trace outlives the reader. REQUIRES: nobody reads yet.
+  void TraceTo(BlockTrace* trace, uint64_t number);
 
   // False only if a filter says that the table does not have this key; costs no search in the index.
   bool MayHave(const Slice& key) const {
@@ -130,6 +139,7 @@ class SstReader {
   // The one block that may hold this key, if any.
   Status Locate(const Slice& key, bool* any, BlockHandle* handle) const;
   Cache::Handle* FindCached(const BlockHandle& handle, char* key) const;
+  void Trace(const ReadMode& mode, uint64_t offset, uint64_t bytes, bool is_hit) const;
   // source: how to read the file.
   Status GetBlock(const SstSource& source, const ReadMode& mode, const BlockHandle& handle, BlockPin* pin) const;
 
@@ -144,7 +154,10 @@ class SstReader {
   std::unique_ptr<const FilterBlockReader> filter_;
   bool filter_covers_all_ = false;  // it is one filter for the whole table
   size_t filter_bytes_ = 0;
+  uint64_t filter_offset_ = 0;
   uint64_t fingerprint_ = 0;
+  BlockTrace* trace_ = nullptr;  // null: none
+  uint64_t number_ = 0;          // of the file, for the trace
 };
 
 }  // namespace miodb

@@ -107,8 +107,7 @@ constexpr const char* kRocksDbOwn[] = {"cache_numshardbits", "hard_rate_limit", 
 void RegisterIgnored(FlagSet* f) {
   for (const char* name : {"enable_numa", "multiread_batched"}) f->IgnoreBool(name);
   for (const char* name : kRocksDbOwn) f->IgnoreValue(name);
-  for (const char* name : {"block_cache_trace_file", "block_cache_trace_max_trace_file_size_in_bytes",
-                           "block_cache_trace_sampling_frequency", "num_hot_column_families", "num_multi_db",
+  for (const char* name : {"block_cache_trace_max_trace_file_size_in_bytes", "num_hot_column_families", "num_multi_db",
                            "ops_between_duration_checks", "stats_per_interval"}) {
     f->IgnoreValue(name);
   }

@@ -52,6 +52,7 @@ Status SsdTier::Open() {
   std::unique_ptr<SsdStore> store;
   Status s = SsdStore::Open(db_.options, floor_->store_id(), &store, db_.families.has_families());
   db_.ssd = std::move(store);  // null if that failed
+  if (s.ok() && db_.block_trace != nullptr) db_.ssd->TraceTo(db_.block_trace.get());
   return s.ok() ? CheckEpoch() : s;
 }
 

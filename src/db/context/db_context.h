@@ -29,6 +29,7 @@
 #include "src/nvm/pool/pool.h"
 #include "src/ssd/ssd_store.h"
 #include "src/trace/access_trace.h"
+#include "src/trace/block_trace.h"
 #include "src/trace/tracer.h"
 #include "src/util/bytes/key_order.h"
 #include "src/util/check/mutation.h"
@@ -66,7 +67,9 @@ struct DbContext {
 
   // How tables and files are read for these options.
   bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }
-  SstReader::ReadMode SsdReadMode(const ReadOptions& read) const { return {Verifies(read), read.fill_cache}; }
+  SstReader::ReadMode SsdReadMode(const ReadOptions& read, BlockCaller caller) const {
+    return {.verify = Verifies(read), .fill_cache = read.fill_cache, .caller = caller};
+  }
 
   // The moment up to which records have expired. The moment may go back when somebody sets the system's clock.
   uint64_t WallMicros() const { return hooks.wall_micros != nullptr ? hooks.wall_micros() : ::miodb::WallMicros(); }
@@ -104,6 +107,7 @@ struct DbContext {
   MemoryBudget::Account memory;                    // what memtables take of the resources' budget
   Placement placement;
   std::unique_ptr<AccessTrace> device_trace;  // null: none
+  std::unique_ptr<BlockTrace> block_trace;    // null: none
   std::unique_ptr<NvmModel> nvm_model;        // null: none
   std::unique_ptr<Logger> own_log;
   Logger* info_log = nullptr;

@@ -150,6 +150,10 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   }
   if (s.ok() && !off) context.nvm_model = std::make_unique<NvmModel>(figures);
   if (s.ok() && context.device_trace != nullptr) context.nvm_model->TraceTo(context.device_trace.get());
+  if (s.ok() && !options.block_cache_trace_file.empty() && !options.ssd_path.empty()) {
+    const auto every = static_cast<uint64_t>(options.block_cache_trace_sampling_frequency);
+    s = BlockTrace::Start(options.block_cache_trace_file, every, &context.block_trace);
+  }
   if (s.ok()) s = impl->Start();
   if (s.ok()) *db = std::move(impl);
   return s;
@@ -449,6 +453,10 @@ DBImpl::~DBImpl() {
   if (context_->device_trace != nullptr) {
     const Status s = context_->WithMemory([this] { return context_->device_trace->End(); });
     if (!s.ok()) context_->LogStatus("device trace", s);
+  }
+  if (context_->block_trace != nullptr) {
+    const Status s = context_->WithMemory([this] { return context_->block_trace->End(); });
+    if (!s.ok()) context_->LogStatus("block cache trace", s);
   }
   if (lock_->held()) context_->Log("closed");
 }

@@ -193,7 +193,7 @@ void ReadPath::GetFromSsd(MultiGetCall* call, size_t i, const BlockReads* blocks
     bool found = false;
     RecordView record;
     BlockPin block;
-    SstReader::ReadMode mode = db_.SsdReadMode(call->options);
+    SstReader::ReadMode mode = db_.SsdReadMode(call->options, BlockCaller::kMultiGet);
     mode.blocks_read = blocks_read;
     Status read = call->state->version->ssd->Get(call->lookups[i], mode, call->options.snapshot == nullptr, &block,
                                                  &found, &record);

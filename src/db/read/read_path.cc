@@ -86,7 +86,8 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
                  : FindInPoolOrKept(kept_.get(), order_, lookup, state, options.fill_cache, block, found, record);
   if (s.ok() && !*found && state.version->ssd != nullptr) {
     PerfClock ssd_clock;
-    s = state.version->ssd->Get(lookup, db_.SsdReadMode(options), options.snapshot == nullptr, block, found, record);
+    s = state.version->ssd->Get(lookup, db_.SsdReadMode(options, BlockCaller::kGet), options.snapshot == nullptr, block,
+                                found, record);
     ssd_clock.Lap(&PerfContext::get_ssd);
   }
   return s;

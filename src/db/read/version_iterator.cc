@@ -28,7 +28,9 @@ std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, cons
   for (const Run* run : state.version->runs) sources.push_back(NewRunIterator(run, order, verify));
   if (state.version->ssd != nullptr) {
     const size_t start = options.readahead_size, most = start > 0 ? start : kMostReadahead;
-    state.version->ssd->AddIterators({verify, options.fill_cache, start, most}, &sources);
+    SstReader::ReadMode mode{verify, options.fill_cache, start, most};
+    mode.caller = BlockCaller::kIterator;
+    state.version->ssd->AddIterators(mode, &sources);
   }
   return NewMergingIterator(order, std::move(sources));
 }

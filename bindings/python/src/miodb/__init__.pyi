@@ -80,6 +80,8 @@ class _Options(_Objects, total=False):
     ssd_file_size: int | None
     max_background_ssd_jobs: int | None
     ssd_rate_limit: int | None
+    block_cache_trace_file: _Path | None
+    block_cache_trace_sampling_frequency: int | None
     use_direct_reads: bool | None
     use_direct_io_for_flush_and_compaction: bool | None
     compaction_readahead_size: int | None

@@ -425,6 +425,16 @@ public final class Options {
     return size("ssd_rate_limit", value);
   }
 
+  /** A trace of the blocks that are asked for; empty: none. */
+  public Options blockCacheTraceFile(Path value) {
+    return path("block_cache_trace_file", value);
+  }
+
+  /** Of so many blocks one is traced. */
+  public Options blockCacheTraceSamplingFrequency(long value) {
+    return size("block_cache_trace_sampling_frequency", value);
+  }
+
   /** Read tables past the page cache. */
   public Options useDirectReads(boolean value) {
     return set("use_direct_reads", String.valueOf(value));
