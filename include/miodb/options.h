@@ -286,10 +286,10 @@ struct MIODB_EXPORT Options {
   int nvm_next_node = -1;
 
   // Further regions of the pool, 12 at most, used in this order when the pool file is full; what is freed is used
-  // again, in the pool file first: placement_policy may say otherwise. All have the pool's persist mode. A region that does not exist is made. From then on
-  // it is a part of the pool, and every open has to find it by its uuid, whether or not this list names it: at these
-  // paths, where it was last, and in the folders of the next option. If a region was moved to a path in this list, run
-  // miodb_move first.
+  // again, in the pool file first: placement_policy may say otherwise. All have the pool's persist mode. A region that
+  // does not exist is made. From then on it is a part of the pool, and every open has to find it by its uuid, whether
+  // or not this list names it: at these paths, where it was last, and in the folders of the next option. If a region
+  // was moved to a path in this list, run miodb_move first.
   std::vector<NvmRegion> nvm_regions;
 
   // Folders with files or DAX devices that may be regions, besides those of the pool file and of the regions' paths. So
@@ -485,9 +485,9 @@ struct MIODB_EXPORT Options {
   uint64_t ssd_rate_limit = 0;
 
   // A file that gets a trace of the blocks of table files that are asked for, from this open to the close: which block,
-  // by whom, and whether the block cache had it, as text of RocksDB's format (docs/tracing.md). "": none. A file that is
-  // there is written over. A failure to write ends the trace, is told in the info log, and fails no call. A crash leaves
-  // a file that is cut.
+  // by whom, and whether the block cache had it, as text of RocksDB's format (docs/tracing.md). "": none. A file that
+  // is there is written over. A failure to write ends the trace, is told in the info log, and fails no call. A crash
+  // leaves a file that is cut.
   std::string block_cache_trace_file;
 
   // Of so many blocks one is in the trace, with all its accesses. 1 to 1000000.
