@@ -17,7 +17,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 folder=$MIODB_ROOT/test_sh/experiments
 all_names=(fig6_value_sizes table1_costs fig7_ycsb fig8_latency fig9_levels fig10_data_size fig12_memtable
   write_amplification space_over_time space_dial full_pool threads reopen_time log_modes log_files log_blocks log_overhead log_faults
-  log_compression kv_sizes workload_models merge_policies placement_policies placement ssd_tier)
+  log_compression kv_sizes workload_models merge_policies placement_policies heat placement ssd_tier)
 
 # sentence_of NAME: the first sentence of the script.
 sentence_of() { sed -n '2,/^#*$/s/^# //p' "$folder/$1.sh" | paste -sd ' ' | sed 's/\. .*/./'; }
