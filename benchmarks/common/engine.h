@@ -99,6 +99,8 @@ class Session {
   virtual void EndSnapshot() {}
 
   virtual std::unique_ptr<Cursor> NewCursor() = 0;
+  // Of the column family of this key; the default is the one family that there is.
+  virtual std::unique_ptr<Cursor> NewCursorOf(std::string_view) { return NewCursor(); }
 
   // The message of the last kError.
   const std::string& error() const { return error_; }

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/db_bench/workloads/mixgraph_model.h"
@@ -314,6 +315,59 @@ TEST(MixgraphModelTest, PresetsHaveThePublishedFigures) {
     EXPECT_NEAR(below10 / count, published.below10, 0.005);
     EXPECT_NEAR(exactly64 / count, published.exactly64, 0.005);
   }
+}
+
+TEST(MixgraphFlagsTest, FamiliesHaveMixesOfTheirOwn) {
+  const Parsed two("--num_column_families=2 --mix_column_families=3:0.8:0.2:0:0:0,1:0:0:1:0:3 --mixgraph_preset=udb");
+  ASSERT_EQ(two.problem, "");
+  const MixgraphConfig& config = two.config.mixgraph;
+  ASSERT_EQ(config.family_mixes.size(), 2u);
+  EXPECT_EQ(config.family_mixes[1].kinds[4], 0.75);
+  EXPECT_DOUBLE_EQ(config.mix_get_ratio, 2.4);
+  EXPECT_DOUBLE_EQ(config.mix_put_ratio, 0.6);
+  EXPECT_DOUBLE_EQ(config.mix_seek_ratio, 0.25);
+  EXPECT_EQ(config.mix_merge_ratio, 0);
+  EXPECT_DOUBLE_EQ(config.mix_delete_ratio, 0.75);
+  for (const std::string mixes : {"1:1:0:0:0", "1:1:0:0:0:0:0", "1:0:0:0:0:0", "1:1:0:0:0:x", "1:1:0:0:0:0:",
+                                  "1:-1:2:0:0:0", "0:1:0:0:0:0", "1:1:0:0:0:0,1:1:0:0:0:0", "1:1:0:0:0:nan", "x"}) {
+    EXPECT_NE(Parsed("--mix_column_families=" + mixes).problem.find("--mix_column_families"), std::string::npos)
+        << mixes;
+  }
+  EXPECT_EQ(Parsed("--mix_column_families=1:1:0:0:0:0").problem, "");
+  EXPECT_NE(Parsed("--mix_column_families=1:1:0:0:0:0 --mix_get_ratio=1").problem.find("mix_get_ratio"),
+            std::string::npos);
+  EXPECT_NE(Parsed("--mix_column_families=1:1:0:0:0:0 --mixgraph_compat").problem.find("mixgraph_compat"),
+            std::string::npos);
+  EXPECT_NE(Parsed("--num=1 --num_column_families=2 --mix_column_families=1:1:0:0:0:0,1:1:0:0:0:0")
+                .problem.find("a family must have a key"),
+            std::string::npos);
+}
+
+TEST(MixgraphModelTest, AFamilyGetsItsCallsOnItsKeys) {
+  MixgraphConfig config = PrefixDist();
+  config.keyrange_num = 1;
+  config.family_mixes = {{0.5, {0.9, 0.1, 0, 0, 0}}, {0.3, {0, 0, 1, 0, 0}}, {0.2, {0.5, 0, 0, 0.5, 0}}};
+  config.mix_get_ratio = 0.55;
+  config.mix_put_ratio = 0.05;
+  config.mix_seek_ratio = 0.3;
+  config.mix_merge_ratio = 0.1;
+  constexpr uint64_t kKeys = 1000;  // the last group of three is cut
+  constexpr int kDraws = 200000;
+  const MixgraphModel model(config, kKeys);
+  Random random(5);
+  std::map<std::pair<uint64_t, MixKind>, int> drawn;
+  for (int i = 0; i < kDraws; i++) {
+    const MixOperation operation = model.Next(0, &random);
+    ASSERT_LT(operation.key, kKeys);
+    drawn[{operation.key % 3, operation.kind}]++;
+  }
+  const std::map<std::pair<uint64_t, MixKind>, double> shares = {{{0, MixKind::kGet}, 0.45},
+                                                                 {{0, MixKind::kPut}, 0.05},
+                                                                 {{1, MixKind::kSeek}, 0.3},
+                                                                 {{2, MixKind::kGet}, 0.1},
+                                                                 {{2, MixKind::kMerge}, 0.1}};
+  EXPECT_EQ(drawn.size(), shares.size());
+  for (const auto& [call, share] : shares) EXPECT_NEAR(drawn[call], share * kDraws, 0.005 * kDraws) << call.first;
 }
 
 TEST(MixgraphFlagsTest, RateIsLimitedWhenASineIsGiven) {

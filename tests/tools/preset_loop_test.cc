@@ -85,6 +85,18 @@ double Sum(const std::map<uint64_t, double>& counts, uint64_t up_to = UINT64_MAX
   return sum;
 }
 
+// "kind,column family" -> calls.
+std::map<std::string, double> Composition(const std::string& folder) {
+  std::map<std::string, double> calls;
+  std::istringstream lines(ReadFile(folder + "/trace-composition.csv"));
+  for (std::string line; std::getline(lines, line);) {
+    const size_t second = line.find(',', line.find(',') + 1);
+    if (second == std::string::npos || !std::isdigit(static_cast<unsigned char>(line[second + 1]))) continue;
+    calls[line.substr(0, second)] += std::stod(line.substr(second + 1));
+  }
+  return calls;
+}
+
 TEST_P(PresetLoopTest, TheAnalyserCountsThePublishedShares) {
   const Service& service = GetParam();
   const std::string bench =
@@ -101,15 +113,10 @@ TEST_P(PresetLoopTest, TheAnalyserCountsThePublishedShares) {
      " -output_value_distribution -output_key_distribution -value_interval=1 -no_print");
   if (HasFatalFailure()) return;
 
-  // composition.csv: type,column_family,count,...
-  std::map<std::string, double> kinds;
-  std::istringstream lines(ReadFile(out_ + "/trace-composition.csv"));
-  for (std::string line; std::getline(lines, line);) {
-    const size_t second = line.find(',', line.find(',') + 1);
-    if (second == std::string::npos || !std::isdigit(static_cast<unsigned char>(line[second + 1]))) continue;
-    kinds[line.substr(0, line.find(','))] += std::stod(line.substr(second + 1));
+  std::map<std::string, double> kinds = Composition(out_);
+  for (const auto& [kind, share] : service.kinds) {
+    EXPECT_NEAR(kinds[kind + ",0"] / kOperations, share, kWithin) << kind;
   }
-  for (const auto& [kind, share] : service.kinds) EXPECT_NEAR(kinds[kind] / kOperations, share, kWithin) << kind;
 
   const std::map<uint64_t, double> key_sizes = Counts("get-0-accessed_key_size_distribution.txt", 1);
   for (const auto& [size, share] : service.key_sizes) {
@@ -126,6 +133,28 @@ TEST_P(PresetLoopTest, TheAnalyserCountsThePublishedShares) {
   std::vector<double> ranges(30);
   for (const auto& [number, count] : accesses) ranges[std::min<size_t>(number / (kKeys / 30), 29)] += count;
   EXPECT_NEAR(*std::max_element(ranges.begin(), ranges.end()) / Sum(accesses), service.hottest_range, kWithin);
+}
+
+// Scans, too, are of the family of their key.
+TEST(FamilyMixLoopTest, TheAnalyserCountsTheMixOfEachFamily) {
+  const TestDir dir;
+  const std::string trace = dir / "trace", out = dir / "out";
+  const std::string bench = "db_bench --db=" + dir / "db" +
+                            " --num=3000 --progress_reports=false --pool_size=268435456 --num_column_families=2";
+  for (const std::string& command : {bench + " --benchmarks=fillseq",
+                                     bench + " --benchmarks=mixgraph --use_existing_db --reads=20000 --trace_file=" +
+                                         trace + " --mix_column_families=3:0.8:0.2:0:0:0,1:0:0.25:0.5:0:0.25",
+                                     "trace_analyzer --trace_path=" + trace + " --output_dir=" + out +
+                                         " -analyze_get -analyze_put -analyze_delete -analyze_iterator -no_print"}) {
+    const ProgramResult result = RunTool(command);
+    ASSERT_EQ(0, result.code) << command << "\n" << result.text;
+  }
+  std::map<std::string, double> calls = Composition(out);
+  const std::map<std::string, double> shares = {
+      {"get,0", 0.6}, {"put,0", 0.15}, {"put,1", 0.0625}, {"iterator_Seek,1", 0.125}, {"delete,1", 0.0625}};
+  for (const auto& [call, share] : shares) EXPECT_NEAR(calls[call] / 20000, share, kWithin) << call;
+  EXPECT_EQ(calls["get,1"], 0);
+  EXPECT_EQ(calls["iterator_Seek,0"], 0);
 }
 
 }  // namespace

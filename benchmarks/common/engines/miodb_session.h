@@ -163,6 +163,10 @@ class MioDbSession final : public Session {
   std::unique_ptr<Cursor> NewCursor() override {
     return std::make_unique<MioDbCursor>(db_->NewIterator(read_options_));
   }
+  std::unique_ptr<Cursor> NewCursorOf(std::string_view key) override {
+    return std::make_unique<MioDbCursor>(
+        InFamily(key, [&](auto*... family) { return db_->NewIterator(read_options_, family...); }));
+  }
 
  private:
   // Calls with the family of a key as an argument, or without any where the default family alone is used.

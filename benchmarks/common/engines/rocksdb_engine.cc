@@ -110,6 +110,9 @@ class RocksDbSession final : public CSession {
   std::unique_ptr<Cursor> NewCursor() override {
     return std::make_unique<CCursor>(api_, api_.create_iterator_cf_(db_, read_options_, families_[0]));
   }
+  std::unique_ptr<Cursor> NewCursorOf(std::string_view key) override {
+    return std::make_unique<CCursor>(api_, api_.create_iterator_cf_(db_, read_options_, Of(key)));
+  }
 
  private:
   void* Of(std::string_view key) const { return families_.size() == 1 ? families_[0] : FamilyOf(families_, key); }

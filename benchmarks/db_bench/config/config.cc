@@ -158,7 +158,7 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
         OneOf("key_format", config->key_format, {"decimal", "binary"}),
         OneOf("value_size_distribution_type", config->value_size_distribution_type, {"fixed", "uniform", "normal"}),
         FinishEngineConfig(flags, config), NotApplied(flags, *config), KeyFormat(*config).Problem(config->num),
-        FinishMixgraph(flags, config->num, &config->mixgraph)}) {
+        FinishMixgraph(flags, config->num, config->num_column_families, &config->mixgraph)}) {
     if (!problem.empty()) return problem;
   }
   if (config->value_size_distribution_type != "fixed" && config->value_size_min > config->value_size_max) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <sstream>
 
 namespace miodb::bench {
 
@@ -42,6 +44,8 @@ void RegisterMix(FlagSet* f, MixgraphConfig* c) {
   f->Real("mix_seek_ratio", &c->mix_seek_ratio, 0, kAnyReal, "");
   f->Real("mix_merge_ratio", &c->mix_merge_ratio, 0, kAnyReal, "operands have the sizes of values");
   f->Real("mix_delete_ratio", &c->mix_delete_ratio, 0, kAnyReal, "");
+  f->Text("mix_column_families", &c->mix_column_families,
+          "for each column family SHARE:GET:PUT:SEEK:MERGE:DELETE, with commas between families");
   f->Bool("sine_mix_rate", &c->sine_mix_rate, "limit the rate; giving one of the next flags does, too");
   f->Int("sine_mix_rate_interval_milliseconds", &c->sine_mix_rate_interval_milliseconds, 1, int64_t{1} << 40,
          "between changes of the rate");
@@ -55,6 +59,53 @@ void RegisterMix(FlagSet* f, MixgraphConfig* c) {
          "between changes of the writers' rate");
   f->IgnoreValue("mix_accesses");
   f->IgnoreValue("mix_ave_kv_size");
+}
+
+// Reads "SHARE:GET:PUT:SEEK:MERGE:DELETE". False for anything else, and where a sum is 0.
+bool ReadMix(const std::string& text, FamilyMix* mix) {
+  std::vector<double> numbers;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ':');) {
+    double number = 0;
+    std::istringstream digits(word);
+    if (!(digits >> number) || !digits.eof() || !(number >= 0 && number < kAnyReal)) return false;
+    numbers.push_back(number);
+  }
+  if (numbers.size() != 1 + mix->kinds.size() || text.back() == ':') return false;
+  mix->share = numbers[0];
+  const double sum = std::accumulate(numbers.begin() + 1, numbers.end(), 0.0);
+  for (size_t kind = 0; kind < mix->kinds.size(); kind++) mix->kinds[kind] = numbers[kind + 1] / sum;
+  return sum > 0;
+}
+
+// Fills family_mixes, and the ratios with what all families have together.
+std::string FinishFamilies(const FlagSet& flags, int families, MixgraphConfig* config) {
+  const std::string& text = config->mix_column_families;
+  const std::string flag = "--mix_column_families=" + text;
+  if (text.empty()) return "";
+  for (const char* name :
+       {"mix_get_ratio", "mix_put_ratio", "mix_seek_ratio", "mix_merge_ratio", "mix_delete_ratio", "mixgraph_compat"}) {
+    if (flags.IsSet(name)) return std::string("--mix_column_families and --") + name + " exclude each other";
+  }
+  std::istringstream mixes(text);
+  for (std::string mix; std::getline(mixes, mix, ',');) {
+    if (!ReadMix(mix, &config->family_mixes.emplace_back())) {
+      return flag + ": '" + mix + "' is not SHARE:GET:PUT:SEEK:MERGE:DELETE with a kind above 0";
+    }
+  }
+  if (config->family_mixes.size() != static_cast<size_t>(families)) {
+    return flag + " must have a mix for each of --num_column_families=" + std::to_string(families);
+  }
+  std::array<double, 5> sums = {};
+  for (const FamilyMix& mix : config->family_mixes) {
+    for (size_t kind = 0; kind < sums.size(); kind++) sums[kind] += mix.share * mix.kinds[kind];
+  }
+  config->mix_get_ratio = sums[0];
+  config->mix_put_ratio = sums[1];
+  config->mix_seek_ratio = sums[2];
+  config->mix_merge_ratio = sums[3];
+  config->mix_delete_ratio = sums[4];
+  return config->MixSum() > 0 ? "" : flag + ": the shares of all families are 0";
 }
 
 }  // namespace
@@ -82,6 +133,9 @@ std::string CheckRanges(const MixgraphConfig& c, int64_t num, const std::string&
   if (c.Ranges() > num) {
     return "--keyrange_num=" + std::to_string(c.keyrange_num) + " is above " + what + ": a range must have a key";
   }
+  if (static_cast<int64_t>(c.family_mixes.size()) > num) {
+    return "--mix_column_families has more families than " + what + ": a family must have a key";
+  }
   if (!c.HasRangeHotness()) return "";
   double sum = 0;
   for (int64_t rank = 1; rank <= c.Ranges(); rank++) sum += c.RangeHotness(rank);
@@ -93,7 +147,8 @@ void RegisterMixgraphFlags(FlagSet* flags, MixgraphConfig* config) {
   RegisterMix(flags, config);
 }
 
-std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* config) {
+std::string FinishMixgraph(const FlagSet& flags, int64_t num, int families, MixgraphConfig* config) {
+  if (std::string problem = FinishFamilies(flags, families, config); !problem.empty()) return problem;
   if (config->MixSum() <= 0) return "--mix_get_ratio and the shares of all other kinds are all 0";
   if (config->mixgraph_compat && config->mix_merge_ratio + config->mix_delete_ratio > 0) {
     return "--mixgraph_compat draws as RocksDB does, which has no --mix_merge_ratio and no --mix_delete_ratio";

@@ -7,6 +7,7 @@
 #ifndef MIODB_BENCHMARKS_DB_BENCH_CONFIG_MIXGRAPH_CONFIG_H_
 #define MIODB_BENCHMARKS_DB_BENCH_CONFIG_MIXGRAPH_CONFIG_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ struct SizeShare {
   int64_t most = 0;
 };
 
+// The share of a column family in all calls, and of the kinds in its own: gets, puts, seeks, merges, deletes.
+struct FamilyMix {
+  double share = 0;
+  std::array<double, 5> kinds = {};  // with the sum 1
+};
+
 struct MixgraphConfig {
   std::string mixgraph_preset = "none";  // The service whose figures are the defaults (mixgraph_presets.h).
   // Hotness of key ranges by rank: a e^(bx) + c e^(dx). All 0: ranges are alike.
@@ -52,6 +59,7 @@ struct MixgraphConfig {
   double mix_seek_ratio = 0;
   double mix_merge_ratio = 0;
   double mix_delete_ratio = 0;
+  std::string mix_column_families;  // the next in words; empty: all families have the mix above
   int64_t mix_max_scan_len = 10000;
   int64_t mix_max_value_size = 1024;
   // Rate in operations a second, t seconds after the start: a sin(bt + c) + d.
@@ -70,6 +78,7 @@ struct MixgraphConfig {
   bool mixgraph_hotness = false;  // Accesses of each key are counted.
 
   // ---- Derived, by FinishMixgraph
+  std::vector<FamilyMix> family_mixes;  // Of the families in their order; then the ratios above are their sums.
   bool is_throttled = false;
 
   double SineRate(double seconds) const;
@@ -91,8 +100,9 @@ void RegisterMixgraphFlags(FlagSet* flags, MixgraphConfig* config);
 // Checks the key ranges against the number of keys, which "what" tells. Returns what is wrong, or nothing.
 std::string CheckRanges(const MixgraphConfig& config, int64_t num, const std::string& what);
 
-// Checks what one flag alone cannot, against the number of keys. Returns what is wrong, or nothing.
-std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* config);
+// Checks what one flag alone cannot, against the numbers of keys and of column families. Returns what is wrong, or
+// nothing.
+std::string FinishMixgraph(const FlagSet& flags, int64_t num, int families, MixgraphConfig* config);
 
 }  // namespace miodb::bench
 

@@ -78,6 +78,11 @@ MixgraphModel::MixgraphModel(const MixgraphConfig& config, uint64_t keys)
                                         config.mix_merge_ratio, config.mix_delete_ratio};
   std::partial_sum(ratios.begin(), ratios.end(), kind_ends_.begin());
   for (double& end : kind_ends_) end /= sum;
+  for (size_t kind = 0; kind < family_ends_.size(); kind++) {
+    double end = 0;
+    for (const FamilyMix& mix : config.family_mixes) family_ends_[kind].push_back(end += mix.share * mix.kinds[kind]);
+    for (double& family_end : family_ends_[kind]) family_end /= end > 0 ? end : 1;
+  }
   const auto rounded = [sum](double ratio) { return static_cast<uint64_t>(std::ceil(1000 * ratio / sum)); };
   rounded_gets_ = rounded(config.mix_get_ratio);
   rounded_gets_and_puts_ = rounded_gets_ + rounded(config.mix_put_ratio);
@@ -109,6 +114,7 @@ MixOperation MixgraphModel::NextExact(uint64_t base, Random* random) const {
   const auto kind = std::upper_bound(kind_ends_.begin(), kind_ends_.end() - 1, random->Unit()) - kind_ends_.begin();
   operation.kind = static_cast<MixKind>(kind);
   operation.key = ExactKey(base, random);
+  if (!config_.family_mixes.empty()) operation.key = KeyInFamily(operation.key, operation.kind, random->Unit());
   if (operation.kind != MixKind::kGet) operation.amount = Amount(operation.kind, 1 - random->Unit());
   return operation;
 }
@@ -120,6 +126,17 @@ uint64_t MixgraphModel::ExactKey(uint64_t base, Random* random) const {
   if (!config_.HasKeyHotness()) return range * size + random->Uniform(size);
   const uint64_t rank = config_.KeyRank(random->Unit());
   return range * size + (config_.key_dist_together ? rank - std::min<uint64_t>(rank, 1) : Scatter(rank)) % size;
+}
+
+// The keys of a group of n neighbours, of which a family has one, are alike but for their families. A group that is cut
+// by the end of the key space gives its place to the one before it.
+uint64_t MixgraphModel::KeyInFamily(uint64_t key, MixKind kind, double unit) const {
+  const std::vector<double>& ends = family_ends_[static_cast<size_t>(kind)];
+  // The first family that ends above; one without a share ends where it starts, so it is never that.
+  const auto found = std::upper_bound(ends.begin(), ends.end() - 1, unit);
+  const uint64_t families = ends.size();
+  const uint64_t moved = key - key % families + static_cast<uint64_t>(found - ends.begin());
+  return moved < keys_ ? moved : moved - families;
 }
 
 MixOperation MixgraphModel::NextShipped(uint64_t base) const {

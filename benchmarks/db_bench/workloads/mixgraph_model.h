@@ -5,6 +5,10 @@
 // and scan lengths are Pareto distributed; instead of that, value sizes have shares (SizeShare) if the preset gives
 // shares.
 //
+// Where column families have mixes of their own, kind and family are drawn together: the kind by what all families have
+// of it, then a family by its part of that. Family f of n has the keys whose numbers are f modulo n (family_name.h), so
+// the key of the model moves to the nearest one of the family, and each family has the hotness of the whole.
+//
 // With mixgraph_compat everything is drawn as RocksDB 7 does it: one random number decides about kind, key, size and
 // length, hotness of ranges is rounded to whole numbers, and without key_dist the ranges are not looked at. Otherwise
 // each has a random number of its own and the probabilities are exact.
@@ -57,7 +61,8 @@ class KeyRanges {
 
 class MixgraphModel {
  public:
-  // The config outlives the model. REQUIRES: keys >= config.Ranges().
+  // The config outlives the model. REQUIRES: keys >= config.Ranges(), and a key for each family with
+  // a mix.
   MixgraphModel(const MixgraphConfig& config, uint64_t keys);
 
   // "base" is a random key number, which is the key where the config has no hotness of any kind, and with
@@ -68,6 +73,7 @@ class MixgraphModel {
   MixOperation NextExact(uint64_t base, Random* random) const;
   MixOperation NextShipped(uint64_t base) const;
   uint64_t ExactKey(uint64_t base, Random* random) const;
+  uint64_t KeyInFamily(uint64_t key, MixKind kind, double unit) const;
   uint64_t ShippedKey(uint64_t base) const;
   int64_t Amount(MixKind kind, double survival) const;
 
@@ -75,7 +81,9 @@ class MixgraphModel {
   const uint64_t keys_;
   const uint64_t keys_per_range_;
   std::array<double, 5> kind_ends_ = {};  // Upper ends of the kinds in [0, 1], in their order.
-  uint64_t rounded_gets_ = 0;             // Upper ends of the kinds among rounded_all_ numbers.
+  // By kind and family: upper ends of the families in [0, 1]. Empty: families have no mixes of their own.
+  std::array<std::vector<double>, 5> family_ends_;
+  uint64_t rounded_gets_ = 0;  // Upper ends of the kinds among rounded_all_ numbers.
   uint64_t rounded_gets_and_puts_ = 0;
   uint64_t rounded_all_ = 0;
   KeyRanges ranges_;
