@@ -129,7 +129,7 @@ std::string RefuseLogCompression(const EngineConfig& config) {
   const std::string name = PlainCompressionName(flag->second);
   if (name == "none" || name == "knocompression") return "";
   return "Invalid flag '--wal_compression=" + flag->second +
-         "': miodb does not compress its log (docs/decisions/0063-the-log-is-not-compressed.md)";
+         "': miodb does not compress its log (docs/decisions/0060-the-log-is-not-compressed.md)";
 }
 
 // Puts the values of a preset into the fields that it is about. Returns what is wrong with its name, or nothing.

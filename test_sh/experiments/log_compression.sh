@@ -2,7 +2,7 @@
 # A compressed log: what it would save, and what it costs. Records of a log in files, with values that compress to a half, are
 # compressed by themselves (snappy, zstd) and as one stream (zstd, as RocksDB's wal_compression has it): bytes saved, CPU time
 # of a put and of its recovery. Beside them random writes of 5 GB times the scale: RocksDB with wal_compression and without,
-# MioDB with its log in files, which is not compressed. (Decision 0063)
+# MioDB with its log in files, which is not compressed. (Decision 0060)
 #
 #   --groups LIST      puts of a record. Default: 1,32
 #   --value_sizes LIST   Default: the twelve of --study
