@@ -25,7 +25,7 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
                 bytes of MioDB, which are looked for in a cache of cache_size bytes; "end": since the start
 Of "overwrite", in pools whose size is given: least_copies, how often collection copies a byte that was written, and
 allowed_ops_per_sec, the overwrites that leaves, both by arithmetic (collection.py).
-Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
+Of a phase of ycsbc: ops_per_sec, and the reads above; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
 max_us, and as series over time those and ops_per_sec. What has such a series also has slowest_second, the least ops_per_sec
 of an interval over the median.
 Of log_faults, for each kind of fault: faults, told, last, before, harmless, missed, wrong, and percentages of the first
@@ -243,6 +243,8 @@ def read_phase(path):
             operation, name, value = row
             if operation == 'OVERALL' and name.startswith('Throughput'):
                 figures.append((phase, None, 'ops_per_sec', float(value)))
+            elif operation == 'OVERALL' and LABELS.get(name) in ('reads', 'cache_hits', 'bytes_read'):
+                figures.append((phase, None, LABELS[name], float(value)))
             elif name in YCSB_METRICS:
                 figures.append(('%s-%s' % (phase, operation.lower()), None, YCSB_METRICS[name], float(value)))
     return figures

@@ -274,6 +274,9 @@ TEST(ReportTest, EveryStyleNamesTheMedium) {
                                          {"json", "\"PersistMode\",\"value\":\"" + mode + "\"}"}}) {
       EXPECT_NE(ExportText(exporter, measured).find(line + "\n"), std::string::npos) << exporter;
     }
+    result.reads = {{"block reads", 17}};
+    EXPECT_NE(ExportText("csv", Measure(settings, result)).find("\nOVERALL,block reads,17\n"), std::string::npos);
+    result.reads.clear();
     result.persist_mode.clear();  // A peer does not say.
     EXPECT_EQ((CppText(result) + MioDbText(result)).find("persist mode"), std::string::npos);
     EXPECT_EQ(Measure(settings, result).size(), measured.size() - 1);

@@ -22,6 +22,7 @@ struct PhaseResult {
   double seconds = 0;        // From the common start to the end of the last thread.
   std::string error;         // The message of the first failure; the phase may have gone on.
   std::string persist_mode;  // Of the medium, and whether its speed is modelled: Engine::PersistMode, by the driver.
+  bench::Engine::ReadCounts reads;  // Of the medium in this phase, if they are counted: by the driver.
 };
 
 // Does the phase's operations with Settings::threadcount threads that start together; the threads share the total, and

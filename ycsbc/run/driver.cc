@@ -1,5 +1,6 @@
 #include "ycsbc/run/driver.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -130,8 +131,11 @@ bool Driver::RunOnePhase(const Command& command, PhaseKind kind) {
     if (logs == nullptr) logs = std::make_unique<bench::HdrLogs>(settings.hdrhistogram_output_path);
     hdr_logs = logs.get();
   }
+  const bench::Engine::ReadCounts before = engine_->CountReads();
   PhaseResult result = RunPhase(settings, command.schedule, kind, stream, engine_, hdr_logs);
   result.persist_mode = engine_->PersistMode();
+  result.reads = engine_->CountReads();
+  for (size_t i = 0; i < std::min(before.size(), result.reads.size()); i++) result.reads[i].second -= before[i].second;
   if (IsMioDbStyle(settings)) Print(MioDbText(result));
   if (settings.OutputStyle() == Style::kCpp) Print(CppText(result));
   if (!Export(settings, result)) return false;

@@ -158,6 +158,7 @@ std::vector<Measurement> Measure(const Settings& settings, const PhaseResult& re
   out.push_back(
       {"OVERALL", "Throughput(ops/sec)", Format("%.3f", Rate(static_cast<double>(result.operations), result.seconds))});
   if (!result.persist_mode.empty()) out.push_back({"OVERALL", "PersistMode", result.persist_mode, /*is_text=*/true});
+  for (const auto& [name, count] : result.reads) out.push_back({"OVERALL", name, std::to_string(count)});
   if (settings.measurementtype == "raw" && settings.raw_no_summary) return out;
   for (int op = 0; op < kOps; op++) {
     for (const bool intended : {false, true}) {
