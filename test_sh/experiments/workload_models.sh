@@ -64,9 +64,8 @@ panel bars "MioDB: units of 256 bytes read" "model" "units" mixgraph reads serie
 panel bars "MioDB: units found in the modelled cache" "model" "units" mixgraph cache_hits series=counted engines=miodb
 for reader in rocksdb miodb; do
   read_units=$([[ $reader == rocksdb ]] && say blocks || say "units of 256 bytes")
-  panel bars "YCSB A, $reader: $read_units read" "distribution" "$read_units" a reads "series=YCSB counted" "engines=$reader" \
-    better=less
-  panel bars "YCSB A, $reader: $read_units found in the cache" "distribution" "$read_units" a cache_hits "series=YCSB counted" \
-    "engines=$reader"
+  of_reader=("series=YCSB counted" "engines=$reader")
+  panel bars "YCSB A, $reader: $read_units read" "distribution" "$read_units" a reads "${of_reader[@]}" better=less
+  panel bars "YCSB A, $reader: $read_units found in the cache" "distribution" "$read_units" a cache_hits "${of_reader[@]}"
 done
 run_all
