@@ -20,7 +20,7 @@ run "${CXX:-c++}" -std=c++20 -O2 -Wall -Werror -shared -fPIC -fvisibility=hidden
   "$MIODB_ROOT/examples/placement_policy.cc" -o "$policy"
 expect_status 0
 
-small=(--num=40000 --value_size=40 --write_buffer_size=65536 --pool_size=4m --nvm_regions="$scratch/region:64m")
+small=(--num=40000 --value_size=40 --write_buffer_size=65536 --pool_size=4194304 --nvm_regions="$scratch/region:64m")
 run "$build/db_bench" --db="$scratch/db" --benchmarks=fillrandom,wait,readrandom,stats "${small[@]}" \
   --placement_policy="$policy"
 expect_status 0

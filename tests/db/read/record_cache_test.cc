@@ -451,12 +451,24 @@ TEST_F(RecordCacheTest, AChildLetsGoOfNothingInACache) {
   CountingCache cache;
   options_.block_cache = &cache;
   options_.ssd_path = dir_ / "ssd";
+  options_.pool_size = 3072 * kKiB;
+  options_.nvm_budget = 64 * kKiB;
+  options_.merge_operator = nullptr;
   Open();
-  Put("a", "1");
-  Settle();
+  Fill(2000, 200);
+  ASSERT_OK(db_->WaitForIdle());
   ASSERT_GT(Counter("ssd-files"), 0u);
+  // The key of a record that lies in a table file: the slice holds a block, and lets go of it.
   PinnableSlice pinned;
-  ASSERT_OK(db_->Get(ReadOptions(), "a", &pinned));
+  uint64_t key = 0;
+  for (bool on_ssd = false; !on_ssd; key++) {
+    ASSERT_LT(key, 2000u);
+    ASSERT_OK(db_->Get(ReadOptions(), FilledKey(key), &pinned));
+    const int looked = cache.releases;
+    pinned.Reset();
+    on_ssd = cache.releases > looked;
+  }
+  ASSERT_OK(db_->Get(ReadOptions(), FilledKey(key - 1), &pinned));
   const int before = cache.releases;
   const pid_t child = fork();
   if (child == 0) {
