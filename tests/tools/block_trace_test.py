@@ -72,7 +72,7 @@ class BlockTraceTest(unittest.TestCase):
         for capacity in (1, 2, 5, 17, 39, 40):
             _, found = block_trace.simulate(accesses, capacity)
             found_by_distance = sum(distance is not None and distance <= capacity for distance in distances)
-            self.assertEqual(found.total(), found_by_distance)
+            self.assertEqual(sum(found.values()), found_by_distance)
 
     def test_a_sampled_trace_counts_for_all_blocks(self):
         lines = [line(block) for block in (1, 2, 1)]
