@@ -59,7 +59,7 @@ struct PlacementRequest {
 };
 
 // A region as it is, in bytes. Index 0 is the pool's own file, then come further regions in the order in which they
-// were added.
+// were added. Regions without a limit on one file system each count all that the file system had.
 struct PlacementRegion {
   uint64_t capacity;  // what its limit allows, or, without one, its file as it is and what the file system had last
   uint64_t free;      // of these

@@ -30,7 +30,8 @@ static_assert(kLeastPiece % kExtentUnit == 0 && kLeastPiece <= kPieceWaitedFor &
 }  // namespace
 
 // Measures by how much files without a limit may still grow, and how much all files lack for their holes. Regions of
-// one file system share its space. File systems may take long to answer, so nobody waits for it with the lock.
+// one file system share its space: the sums count it once, and the room of each region is what it would have alone.
+// File systems may take long to answer, so nobody waits for it with the lock.
 void PoolSpace::MeasureFileSystems() {
   bool unlimited[kMaxRegions];
   int count;
@@ -44,12 +45,13 @@ void PoolSpace::MeasureFileSystems() {
   int known = 0;
   for (int i = 0; i < count; i++) {
     const Region& region = *regions_.at(i).region;
+    const uint64_t had = region.FileSystemAvailable();
     auto* const end = available + known;
     auto* found = std::find_if(available, end, [&](const auto& a) { return a.first == region.file().file_system(); });
     if (found == end || region.file().file_system() == 0) {
       CHECK_LE(known, i);
       found = available + known++;
-      *found = {region.file().file_system(), region.FileSystemAvailable()};
+      *found = {region.file().file_system(), had};
     }
     // Holes come first: their space was promised already.
     const uint64_t size = region.size(), holes = size - std::min(size, region.stored_bytes());
@@ -60,7 +62,8 @@ void PoolSpace::MeasureFileSystems() {
     found->second -= filled + grown;
     lacking += holes - filled;
     room += grown;
-    room_to_grow_in_[i].store(grown, std::memory_order_relaxed);  // relaxed: a hint
+    // relaxed: a hint.
+    room_to_grow_in_[i].store(std::min(had - std::min(had, holes), more), std::memory_order_relaxed);
   }
   // relaxed: only hints.
   room_to_grow_.store(room, std::memory_order_relaxed);

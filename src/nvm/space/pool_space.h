@@ -174,7 +174,7 @@ class PoolSpace {
 
   // Hints, of files without a limit: what they can grow by, and what their file systems lack to fill all holes.
   std::atomic<uint64_t> room_to_grow_{0};
-  std::atomic<uint64_t> room_to_grow_in_[kMaxRegions] = {};  // of these, each region's
+  std::atomic<uint64_t> room_to_grow_in_[kMaxRegions] = {};  // of each region, as if it were alone
   std::atomic<uint64_t> lacking_{0};
 };
 

@@ -51,7 +51,8 @@ uint64_t PoolSpace::free_bytes() const {
   return used < all ? all - used : 0;
 }
 
-// A region's capacity is its share of Capacity, holes aside.
+// Regions without a limit on one file system each count all that it had, so a policy sees no difference between them
+// but what they hold. Their capacities may add up to more than Capacity, which also leaves out holes.
 std::vector<PlacementRegion> PoolSpace::Figures() const {
   std::vector<PlacementRegion> figures;
   MutexLock lock(&mutex_);

@@ -104,6 +104,16 @@ TEST_F(PlacementPolicyTest, SpreadUsesAllRegions) {
   }
 }
 
+// Each counts all that their file system has as its own room, so the first one is not ahead of the others for ever.
+TEST_F(PlacementPolicyTest, SpreadUsesAllRegionsOfOneFileSystemThatHaveNoLimit) {
+  options_.pool_size = 0;
+  for (NvmRegion& region : options_.nvm_regions) region.limit = 0;
+  FillBy("spread");
+  for (const int region : {0, 1, 2}) {
+    EXPECT_GT(Bytes("log", region) + Bytes("copied", region) + Bytes("index", region), 0u) << region;
+  }
+}
+
 TEST_F(PlacementPolicyTest, NonsenseIsIgnored) {
   static const Nonsense& policy = *new Nonsense;
   ASSERT_OK(RegisterPlacementPolicy(&policy));
