@@ -184,6 +184,24 @@ TEST_F(AccessTraceTest, AWrongSampleLeavesNoFileAndNoDatabase) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+// The file may be the trace of the one that has the database, and a repair is no run of it.
+TEST_F(AccessTraceTest, AnOpenThatIsRefusedAndARepairLeaveTheFile) {
+  Options untraced = options_;
+  untraced.device_trace.clear();
+  ASSERT_OK(OpenDb(untraced, path_, &db_));
+  Put("a", "1");
+  ASSERT_OK(WriteStringToFile(Env::Default(), "a trace", trace_));
+  std::unique_ptr<DB> second;
+  std::string bytes;
+  EXPECT_FALSE(OpenDb(options_, path_, &second).ok());
+  ASSERT_OK(ReadFileToString(Env::Default(), trace_, &bytes));
+  EXPECT_EQ("a trace", bytes) << "after the refusal";
+  Close();
+  ASSERT_OK(RepairDB(path_, options_));
+  ASSERT_OK(ReadFileToString(Env::Default(), trace_, &bytes));
+  EXPECT_EQ("a trace", bytes) << "after the repair";
+}
+
 // Hands over what a model tells, without a trace.
 class Heard final : public AccessSink {
  public:

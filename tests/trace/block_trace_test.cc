@@ -196,12 +196,33 @@ TEST_F(BlockTraceOptionTest, AnOptionTracesFromTheOpenToTheClose) {
 TEST_F(BlockTraceOptionTest, AFileThatCannotBeMadeFailsTheOpen) {
   options_.block_cache_trace_file = dir_ / "no/such/folder";
   EXPECT_FALSE(TryOpen().ok());
+  EXPECT_FALSE(Env::Default()->FileExists(path_)) << "nor is a database made";
   options_.block_cache_trace_file = path_of_trace_;
   options_.block_cache_trace_sampling_frequency = 0;
   const Status s = TryOpen();
   EXPECT_STATUS(InvalidArgument, s);
   EXPECT_TRUE(Mentions(s, "block_cache_trace_sampling_frequency"));
   EXPECT_FALSE(Env::Default()->FileExists(path_of_trace_));
+}
+
+// The file may be the trace of the one that has the database, and a repair is no run of it.
+TEST_F(BlockTraceOptionTest, AnOpenThatIsRefusedAndARepairLeaveTheFile) {
+  Options untraced = options_;
+  untraced.block_cache_trace_file.clear();
+  ASSERT_OK(OpenDb(untraced, path_, &db_));
+  Put("a", "1");
+  ASSERT_OK(WriteStringToFile(Env::Default(), "a trace", path_of_trace_));
+  std::unique_ptr<DB> second;
+  std::string bytes;
+  EXPECT_FALSE(OpenDb(options_, path_, &second).ok());
+  ASSERT_OK(ReadFileToString(Env::Default(), path_of_trace_, &bytes));
+  EXPECT_EQ("a trace", bytes) << "after the refusal";
+  Close();
+  ASSERT_OK(RepairDB(path_, options_));
+  ASSERT_OK(ReadFileToString(Env::Default(), path_of_trace_, &bytes));
+  EXPECT_EQ("a trace", bytes) << "after the repair";
+  Open();
+  EXPECT_EQ("1", Get("a"));
 }
 
 TEST_F(BlockTraceOptionTest, WithoutAnSsdTierThereIsNoFile) {

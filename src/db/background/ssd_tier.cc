@@ -46,14 +46,20 @@ constexpr uint64_t kBufferShare = 6;
 
 }  // namespace
 
+// The trace begins here, where the directory is locked: an open that is refused leaves the file to the one that has the
+// database.
 Status SsdTier::Open() {
   CHECK(db_.ssd == nullptr && db_.pool != nullptr);
   if (db_.options.ssd_path.empty()) return Status::OK();
   std::unique_ptr<SsdStore> store;
   Status s = SsdStore::Open(db_.options, floor_->store_id(), &store, db_.families.has_families());
   db_.ssd = std::move(store);  // null if that failed
-  if (s.ok() && db_.block_trace != nullptr) db_.ssd->TraceTo(db_.block_trace.get());
-  return s.ok() ? CheckEpoch() : s;
+  if (s.ok()) s = CheckEpoch();
+  if (!s.ok() || db_.options.block_cache_trace_file.empty()) return s;
+  const auto every = static_cast<uint64_t>(db_.options.block_cache_trace_sampling_frequency);
+  s = BlockTrace::Start(db_.options.block_cache_trace_file, every, &db_.block_trace);
+  if (s.ok()) db_.ssd->TraceTo(db_.block_trace.get());
+  return s;
 }
 
 // ---- older copies

@@ -36,6 +36,15 @@ DbContext::DbContext(const Options& user_options, const std::string& directory, 
   if (options.statistics) statistics.times = std::make_unique<OpTimes>();
 }
 
+Status DbContext::StartDeviceTrace() {
+  CHECK(pool == nullptr && device_trace == nullptr);
+  if (options.device_trace.empty()) return Status::OK();
+  CHECK(nvm_model != nullptr);
+  const Status s = AccessTrace::Start(options.device_trace, options.device_trace_sample, &device_trace);
+  if (s.ok()) nvm_model->TraceTo(device_trace.get());
+  return s;
+}
+
 // A logger of the user's may throw as well as one without memory. Neither is a reason to fail what is being logged.
 void DbContext::Logv(InfoLogLevel level, const char* format, va_list arguments) const {
   DCHECK(format != nullptr);

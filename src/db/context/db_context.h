@@ -94,6 +94,10 @@ struct DbContext {
     return NoThrow(name, call);
   }
 
+  // Starts the trace of the pool's memory, if options ask for one. REQUIRES: the directory is locked, so that an open
+  // which is refused leaves the file to the one that has the database; there is a model, and no pool yet.
+  Status StartDeviceTrace();
+
   const ForkGuard fork_guard;
   FamilyGate families;
   const FamilyOperator merge_operator;  // what options has, if the user gave one

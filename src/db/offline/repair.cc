@@ -270,6 +270,8 @@ Status Repairer::Write(Salvage* salvage) {
   options.compaction_filter = nullptr;
   options.merge_policy = Options().merge_policy;
   options.placement_policy = Options().placement_policy;
+  options.device_trace.clear();  // a repair is no run of the database, whose traces stay
+  options.block_cache_trace_file.clear();
   DBImpl::Hooks hooks;
   hooks.opener = Opener::kRepair;
   if (volatile_) {

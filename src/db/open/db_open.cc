@@ -145,15 +145,11 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   bool off = true;
   if (s.ok()) s = NvmModelFigures::Parse(options.nvm_model, &figures, &off);
   if (s.ok() && !options.device_trace.empty()) {
-    s = AccessTrace::Start(options.device_trace, options.device_trace_sample, &context.device_trace);
+    AccessSample sample;
+    s = AccessSample::Parse(options.device_trace_sample, &sample);
     if (s.ok() && off) s = NvmModelFigures::Parse("count", &figures, &off);
   }
   if (s.ok() && !off) context.nvm_model = std::make_unique<NvmModel>(figures);
-  if (s.ok() && context.device_trace != nullptr) context.nvm_model->TraceTo(context.device_trace.get());
-  if (s.ok() && !options.block_cache_trace_file.empty() && !options.ssd_path.empty()) {
-    const auto every = static_cast<uint64_t>(options.block_cache_trace_sampling_frequency);
-    s = BlockTrace::Start(options.block_cache_trace_file, every, &context.block_trace);
-  }
   if (s.ok()) s = impl->Start();
   if (s.ok()) *db = std::move(impl);
   return s;
@@ -318,7 +314,8 @@ Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   DbContext& db = *context_;
   const ThreadMemoryPolicy policy(db.placement.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
-  Status s = MapPool();
+  Status s = db.StartDeviceTrace();
+  if (s.ok()) s = MapPool();
   if (s.ok() && store_->existed()) s = store_->CheckPool();
   if (s.ok()) s = floor_->Read(store_->existence() == Existence::kFilesAlone);
   if (!s.ok()) return s;
