@@ -4,6 +4,7 @@
 #include "src/log/file_log_reader.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "src/api/batch/write_batch_internal.h"
 #include "src/log/file_log_format.h"
@@ -16,18 +17,26 @@ namespace miodb {
 
 namespace {
 
-// Places that are tried in one piece, and the longest fragment that may begin at the last of them.
+// A batch begins with its sequence.
+constexpr size_t kSequenceBytes = sizeof(uint64_t);
+
+// Places that are tried in one piece, and the most that is looked at from the last of them: a fragment that has not all
+// of a sequence, and the longest one behind it.
 constexpr size_t kSearchBytes = 1024 * 1024;
-constexpr size_t kMostFragmentBytes = kFragmentHeaderBytes + 0xffff;
+constexpr size_t kMostLookBytes = kFragmentHeaderBytes + kSequenceBytes + kFragmentHeaderBytes + 0xffff;
 
 // Sequences this far apart are not in neighbouring files.
 constexpr uint64_t kSequenceWindow = uint64_t{1} << 32;
+
+size_t PayloadSize(const char* header) {
+  return static_cast<uint8_t>(header[4]) | static_cast<size_t>(static_cast<uint8_t>(header[5])) << 8;
+}
 
 // The payload of a fragment of which limit bytes are there, if its checksum is right. The size is checked first, since
 // the checksum is computed over so many bytes.
 bool CheckFragment(const char* header, uint64_t limit, Slice* payload) {
   if (limit < kFragmentHeaderBytes) return false;
-  const size_t size = static_cast<uint8_t>(header[4]) | static_cast<size_t>(static_cast<uint8_t>(header[5])) << 8;
+  const size_t size = PayloadSize(header);
   if (size > limit - kFragmentHeaderBytes) return false;
   *payload = Slice(header + kFragmentHeaderBytes, size);
   return DecodeFixed32(header) == MaskedCrc(Crc32c(header + 6, size + 1)) || MIODB_MUTATED(kLogFileUnchecked);
@@ -107,6 +116,30 @@ bool FileLogReader::HasLaterBatch(uint64_t after) const {
   return HasLaterBatchIn(valid_bytes_, begin, after) || HasLaterBatchIn(end, bytes_->size(), after);
 }
 
+// A first fragment takes what is left of its block, which may be fewer bytes than a sequence: the others then lie
+// behind the header of the next block, and the fragment there has to check as well.
+bool FileLogReader::BeginsLaterBatch(uint64_t offset, const Slice& rest, uint64_t after) const {
+  DCHECK_GE(rest.size(), kFragmentHeaderBytes + kBatchHeaderBytes);
+  const char* const header = rest.data();
+  if (header[6] != kFullFragment && header[6] != kFirstFragment) return false;
+  const auto is_later = [&](const char* p) { return DecodeFixed64(p) - after - 2 < kSequenceWindow; };
+  const char* const begin = header + kFragmentHeaderBytes;
+  const size_t size = PayloadSize(header);
+  Slice payload;
+  if (size >= kSequenceBytes) return is_later(begin) && CheckFragment(header, rest.size(), &payload);
+  const size_t missing = kSequenceBytes - size;
+  const size_t here = kFragmentHeaderBytes + size;
+  if (header[6] != kFirstFragment || (offset + here) % block_size_ != 0) return false;
+  if (rest.size() < here + kFragmentHeaderBytes + missing) return false;
+  const char* const next = header + here;
+  char sequence[kSequenceBytes];
+  memcpy(sequence, begin, size);
+  memcpy(sequence + size, next + kFragmentHeaderBytes, missing);
+  return is_later(sequence) && CheckFragment(header, here, &payload) &&
+         (next[6] == kMiddleFragment || next[6] == kLastFragment) && PayloadSize(next) >= missing &&
+         CheckFragment(next, rest.size() - here, &payload);
+}
+
 // Any place is tried, because after damage nobody knows where a fragment begins. Few places pass the look at the
 // sequence, so few checksums are computed.
 bool FileLogReader::HasLaterBatchIn(uint64_t from, uint64_t until, uint64_t after) const {
@@ -115,16 +148,12 @@ bool FileLogReader::HasLaterBatchIn(uint64_t from, uint64_t until, uint64_t afte
     const uint64_t data = bytes_->SkipHole(from);
     if (data > from + kFragmentHeaderBytes - 1) from = data - (kFragmentHeaderBytes - 1);
     if (from >= until) return false;
-    const Slice piece = bytes_->At(from, std::min<uint64_t>(kSearchBytes + kMostFragmentBytes, until - from));
+    const Slice piece = bytes_->At(from, std::min<uint64_t>(kSearchBytes + kMostLookBytes, until - from));
     if (piece.size() < kFragmentHeaderBytes + kBatchHeaderBytes) return false;
     const size_t places = std::min(kSearchBytes, piece.size() - kFragmentHeaderBytes - kBatchHeaderBytes + 1);
     for (size_t i = 0; i < places; i++) {
-      const char* const p = piece.data() + i;
-      const auto type = static_cast<uint8_t>(p[6]);
-      if (type != kFullFragment && type != kFirstFragment) continue;
-      const uint64_t sequence = DecodeFixed64(p + kFragmentHeaderBytes);
-      Slice payload;
-      if (sequence - after - 2 < kSequenceWindow && CheckFragment(p, piece.size() - i, &payload)) return true;
+      const Slice rest(piece.data() + i, piece.size() - i);
+      if (BeginsLaterBatch(from + i, rest, after)) return true;
     }
     from += places;
   }

@@ -33,6 +33,7 @@ class FileLogReader {
  private:
   bool ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload) const;
   bool ReadFirstFragment(uint64_t* offset, uint8_t* type, Slice* payload) const;
+  bool BeginsLaterBatch(uint64_t offset, const Slice& rest, uint64_t after) const;
   bool HasLaterBatchIn(uint64_t from, uint64_t until, uint64_t after) const;
 
   LogFileBytes own_;  // of bytes in memory

@@ -59,12 +59,12 @@ std::string FragmentTypes(const std::string& content, size_t block_size) {
   return types;
 }
 
-// Whether a reader of a log that begins with write 11 tells damage.
-bool HasLater(const std::string& bytes, size_t block_size) {
+// Whether a reader of a log that begins with write first tells damage.
+bool HasLater(const std::string& bytes, size_t block_size, uint64_t first = 11) {
   FileLogReader reader(bytes, block_size);
   std::string scratch;
   Slice record;
-  uint64_t last = 10;
+  uint64_t last = first - 1;
   while (reader.Next(&record, &scratch)) {
     if (DecodeFixed64(record.data()) != last + 1) return true;  // zeros are taken for padding
     last++;
@@ -194,6 +194,31 @@ TEST(FileLogFormatTest, RecordsBehindZerosAreFoundWhateverTheNextBlockBeginsWith
   const std::string torn = large.substr(0, 600);  // as a killed process leaves it
   EXPECT_FALSE(HasLater(torn, 256));
   EXPECT_TRUE(HasLater(zeros + torn.substr(zeros.size()), 256)) << "the first fragment of a torn record";
+}
+
+// The first fragment of the last record has so many bytes of the sequence, and the next block has the others.
+TEST(FileLogFormatTest, ALaterBatchIsSeenWhereverItsSequenceIsSplit) {
+  constexpr uint64_t kFirst = 0x0011223344556677;
+  for (const size_t value_bytes : {100, 2000}) {
+    for (size_t here = 0; here < 10; here++) {
+      SCOPED_TRACE(std::to_string(value_bytes) + ", split at " + std::to_string(here));
+      std::vector<std::string> records;
+      for (uint64_t i = 0; i < 3; i++) records.push_back(Batch(kFirst + i, 100));
+      records.push_back(Batch(kFirst + 3, 105 - here));
+      records.push_back(Batch(kFirst + 4, value_bytes));
+      const std::string content = Written(records, 512, false);
+      const size_t split = 512 - kFragmentHeaderBytes - here;
+      ASSERT_EQ("11112", FragmentTypes(content, 512).substr(0, 5));
+      ASSERT_EQ(static_cast<char>(here), content[split + 4]);
+      EXPECT_FALSE(HasLater(content, 512, kFirst));
+      std::string damaged = content;
+      damaged[split - 1] ^= 1;
+      EXPECT_TRUE(HasLater(damaged, 512, kFirst)) << "the record before it is damaged";
+      EXPECT_FALSE(HasLater(damaged.substr(0, 512), 512, kFirst)) << "no sequence is there";
+      damaged[512 + kFragmentHeaderBytes + 20] ^= 1;
+      EXPECT_EQ(here >= 8, HasLater(damaged, 512, kFirst)) << "the rest of a sequence has to check";
+    }
+  }
 }
 
 TEST(FileLogFormatTest, AnyBytesAreRead) {

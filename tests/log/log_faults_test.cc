@@ -34,6 +34,25 @@ TEST(LogFaultsTest, ABitIsToldUnlessItIsOfTheLastRecord) {
   }
 }
 
+// Of the last record's sequence the block before has nothing, or one byte.
+TEST(LogFaultsTest, ALastRecordWhoseSequenceIsSplitIsSeen) {
+  struct Split {
+    uint64_t records;
+    size_t value_bytes, here;
+  };
+  for (const Split& split : {Split{4, 45, 0}, Split{5, 24, 1}}) {
+    SCOPED_TRACE(split.here);
+    ClosedLog log({.block_bytes = 256, .records = split.records, .value_bytes = split.value_bytes}, 301);
+    const uint64_t last_begin = log.ends()[split.records - 2];
+    ASSERT_EQ(256u, last_begin + kFragmentHeaderBytes + split.here);
+    Random random(301);
+    const FaultCounts counts = TurnBits(&log, 8 * log.used(), &random);
+    ExpectClasses(counts, 8 * log.used());
+    EXPECT_EQ(8 * last_begin, counts.told);
+    EXPECT_EQ(8 * (log.used() - last_begin), counts.last);
+  }
+}
+
 TEST(LogFaultsTest, ABitOfPaddingIsHarmless) {
   ClosedLog log({.medium = LogMedium::kPaddedFile, .block_bytes = 512, .records = 12, .value_bytes = 150}, 301);
   Random random(301);
