@@ -105,15 +105,26 @@ bool FileLogReader::Next(Slice* record, std::string* scratch) {
 // The first fragment behind valid_bytes_ may be that of the next record, whose rest a killed process has not written:
 // it is no sign of a later one, and neither are the bytes in it. In front of it is padding, or zeros that lie over
 // records.
-bool FileLogReader::HasLaterBatch(uint64_t after) const {
+bool FileLogReader::HasLaterBatch(uint64_t last, uint64_t flushed) const {
+  const uint64_t after = std::max(last, flushed);
   uint64_t end = valid_bytes_;
   uint8_t type;
   Slice first;
-  if (!ReadFirstFragment(&end, &type, &first) || type != kFirstFragment) {
-    return HasLaterBatchIn(valid_bytes_, bytes_->size(), after);
-  }
+  const bool begins = ReadFirstFragment(&end, &type, &first);
+  if (!begins && last == after && NextBlockBegins(last + 1)) return true;
+  if (!begins || type != kFirstFragment) return HasLaterBatchIn(valid_bytes_, bytes_->size(), after);
   const uint64_t begin = end - kFragmentHeaderBytes - first.size();
   return HasLaterBatchIn(valid_bytes_, begin, after) || HasLaterBatchIn(end, bytes_->size(), after);
+}
+
+// Where no fragment is read, and the next record begins the next block all the same, the bytes in between were written
+// as padding. No crash leaves other bytes than zeros there, whatever pages it takes, and zeros would have been skipped.
+bool FileLogReader::NextBlockBegins(uint64_t sequence) const {
+  uint64_t offset = (valid_bytes_ + block_size_ - 1) / block_size_ * block_size_;
+  uint8_t type;
+  Slice payload;
+  return ReadFragment(&offset, &type, &payload) && (type == kFullFragment || type == kFirstFragment) &&
+         payload.size() >= kSequenceBytes && DecodeFixed64(payload.data()) == sequence;
 }
 
 // A first fragment takes what is left of its block, which may be fewer bytes than a sequence: the others then lie

@@ -26,13 +26,15 @@ class FileLogReader {
   // End of the last record.
   uint64_t valid_bytes() const { return valid_bytes_; }
 
-  // Whether behind valid_bytes() there begins a batch that is not the next one after this sequence but a later one: the
-  // sign that the reader stopped at damage or at a hole, and not where writing ended.
-  bool HasLaterBatch(uint64_t after) const;
+  // Whether behind valid_bytes() there begins a batch that is not the next one but a later one, or the next one behind
+  // damaged padding: the sign that the reader stopped at damage or at a hole, and not where writing ended. last: the
+  // last sequence that was read. flushed: writes up to there are in tables, and nothing is lost with them.
+  bool HasLaterBatch(uint64_t last, uint64_t flushed) const;
 
  private:
   bool ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload) const;
   bool ReadFirstFragment(uint64_t* offset, uint8_t* type, Slice* payload) const;
+  bool NextBlockBegins(uint64_t sequence) const;
   bool BeginsLaterBatch(uint64_t offset, const Slice& rest, uint64_t after) const;
   bool HasLaterBatchIn(uint64_t from, uint64_t until, uint64_t after) const;
 

@@ -143,9 +143,8 @@ Status ReadLogFile(Env* env, const std::string& folder, uint64_t flushed_sequenc
     if (visit != nullptr) s = visit(batch);
     if (!s.ok()) return s;
   }
-  // A batch behind the end counts as later only if its sequence is above all that was read or is in tables.
   if (!later && !MIODB_MUTATED(kLogFileLaterUnseen)) {
-    later = reader.HasLaterBatch(std::max(piece->last_sequence, flushed_sequence));
+    later = reader.HasLaterBatch(piece->last_sequence, flushed_sequence);
   }
   if (later) piece->holes.push_back({piece->End(), "damaged batch, later batches follow"});
   DCHECK_LE(piece->valid_bytes, bytes->size());

@@ -44,7 +44,7 @@ std::vector<std::string> ReadRecords(const Slice& content, size_t block, uint64_
     records.push_back(record.ToString());
   }
   FUZZ_CHECK(!reader.Next(&record, &scratch) && reader.valid_bytes() == end);
-  reader.HasLaterBatch(records.size());
+  reader.HasLaterBatch(records.size(), 0);
   *valid_bytes = end;
   return records;
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,7 +70,7 @@ bool HasLater(const std::string& bytes, size_t block_size, uint64_t first = 11) 
     if (DecodeFixed64(record.data()) != last + 1) return true;  // zeros are taken for padding
     last++;
   }
-  return reader.HasLaterBatch(last);
+  return reader.HasLaterBatch(last, 0);
 }
 
 TEST(FileLogFormatTest, NamesTellNumberAndBlockSize) {
@@ -221,6 +222,57 @@ TEST(FileLogFormatTest, ALaterBatchIsSeenWhereverItsSequenceIsSplit) {
   }
 }
 
+// The size and the type of a fragment that would begin there. A reader does not ask for its checksum.
+TEST(FileLogFormatTest, ANextRecordBehindDamagedPaddingIsSeen) {
+  const std::vector<std::string> records = {Batch(11, 100), Batch(12, 100)};
+  const size_t padding = Written(records, 512, true).size();
+  for (const size_t value_bytes : {300, 1000}) {
+    SCOPED_TRACE(value_bytes);
+    std::vector<std::string> more = records;
+    more.push_back(Batch(13, value_bytes));
+    const std::string content = Written(more, 512, true);
+    ASSERT_EQ(value_bytes < 512 ? "111" : "112", FragmentTypes(content, 512).substr(0, 3));
+    for (size_t bit = 0; bit < 8 * kFragmentHeaderBytes; bit++) {
+      std::string damaged = content;
+      damaged[padding + bit / 8] = static_cast<char>(damaged[padding + bit / 8] ^ (1 << bit % 8));
+      EXPECT_EQ(bit < 32 ? 3u : 2u, Read(damaged, 512).size()) << bit;
+      EXPECT_EQ(bit >= 32, HasLater(damaged, 512)) << bit;
+    }
+    std::string damaged = content;
+    damaged[padding + 4] = 1;
+    FileLogReader reader(damaged, 512);
+    std::string scratch;
+    Slice record;
+    while (reader.Next(&record, &scratch)) {
+    }
+    EXPECT_TRUE(reader.HasLaterBatch(12, 12));
+    EXPECT_FALSE(reader.HasLaterBatch(12, 13)) << "write 13 is in tables";
+    damaged[512 + 30] ^= 1;
+    EXPECT_FALSE(HasLater(damaged, 512)) << "the next record is damaged, too";
+  }
+}
+
+// Behind a record that is durable a loss of power takes any sectors of the next one and of the padding before it.
+TEST(FileLogFormatTest, LostSectorsOfTheNextRecordAreTheEnd) {
+  constexpr size_t kSectorBytes = 64;
+  Random random(301);
+  for (const size_t value_bytes : {100, 300, 1000}) {
+    for (const bool padding : {false, true}) {
+      const std::string content = Written({Batch(11, 300), Batch(12, value_bytes)}, 512, padding);
+      const size_t durable = Written({Batch(11, 300)}, 512, padding).size();
+      for (int i = 0; i < 1000; i++) {
+        std::string left = content;
+        for (size_t at = 0; at < left.size(); at += kSectorBytes) {
+          const size_t from = std::max(at, durable), to = std::min(at + kSectorBytes, left.size());
+          if (from < to && random.OneIn(4)) left.replace(from, to - from, to - from, '\0');
+        }
+        left.resize(durable + random.Uniform(left.size() - durable + 1));
+        ASSERT_FALSE(HasLater(left, 512)) << value_bytes << " " << padding;
+      }
+    }
+  }
+}
+
 TEST(FileLogFormatTest, AnyBytesAreRead) {
   Random random(17);
   for (int i = 0; i < 2000; i++) {
@@ -230,7 +282,7 @@ TEST(FileLogFormatTest, AnyBytesAreRead) {
     }
     content.resize(random.Uniform(content.size() + 1));
     Read(content, 256);
-    FileLogReader(content, 256).HasLaterBatch(0);
+    FileLogReader(content, 256).HasLaterBatch(0, 0);
   }
 }
 

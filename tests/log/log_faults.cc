@@ -90,6 +90,7 @@ std::vector<Update> ClosedLog::DrawUpdates(Random* random) const {
 void ClosedLog::NewLife() {
   old_bytes_ = std::move(bytes_);
   bytes_.clear();
+  begins_.clear();
   ends_.clear();
   written_.clear();
 }
@@ -103,9 +104,11 @@ void ClosedLog::WriteFile(const std::vector<Update>& updates, uint64_t first_seq
     const uint64_t sequence = first_sequence + written_.size();
     WriteBatchInternal::SetSequence(&batch, sequence);
     const Slice contents = WriteBatchInternal::Contents(&batch);
+    const uint64_t bytes_before = writer.bytes(), padding_before = writer.padding_bytes();
     const Status s = writer.Add(contents);
     CHECK(s.ok());
     written_.emplace_back(sequence, contents.ToString());
+    begins_.push_back(bytes_before + writer.padding_bytes() - padding_before);
     ends_.push_back(writer.bytes());
   }
   bytes_ = std::move(file.contents);
@@ -118,6 +121,7 @@ void ClosedLog::WriteChunk(const std::vector<Update>& updates, uint64_t first_se
   const std::unique_ptr<LogChunk> chunk = NewPoolChunk(&pool_, chunk_id, capacity);
   for (const Update& update : updates) {
     const uint64_t sequence = first_sequence + written_.size();
+    begins_.push_back(chunk->used);
     const char* const body = WriteFrame(&writer_, chunk.get(), {update}, sequence).front();
     written_.emplace_back(sequence, std::string(body, BodySize({update})));
     ends_.push_back(chunk->used);
@@ -159,8 +163,7 @@ bool ClosedLog::Read(const std::string& content, std::vector<Record>* found) {
 
 bool ClosedLog::HasUntouchedFrom(size_t record, const std::string& damaged) const {
   for (; record < ends_.size(); record++) {
-    const uint64_t begin = record == 0 ? 0 : ends_[record - 1];
-    const uint64_t size = ends_[record] - begin;
+    const uint64_t begin = begins_[record], size = ends_[record] - begin;
     if (damaged.compare(begin, size, bytes_, begin, size) == 0) return true;
   }
   return false;

@@ -65,7 +65,8 @@ class ClosedLog {
   // The bytes of the log, and the bytes that lay there before.
   const std::string& bytes() const { return bytes_; }
   const std::string& old_bytes() const { return old_bytes_; }
-  // The end of each record. bytes() may go on behind the last one.
+  // Begin and end of each record; padding in front of a record is no part of it. bytes() may go on behind the last one.
+  const std::vector<uint64_t>& begins() const { return begins_; }
   const std::vector<uint64_t>& ends() const { return ends_; }
   uint64_t used() const { return ends_.back(); }
 
@@ -88,6 +89,7 @@ class ClosedLog {
   FrameWriter writer_{&pool_->persist(), pool_->secret()};
   std::string bytes_;
   std::string old_bytes_;
+  std::vector<uint64_t> begins_;
   std::vector<uint64_t> ends_;
   std::vector<Record> written_;
 };
