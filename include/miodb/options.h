@@ -436,10 +436,10 @@ struct MIODB_EXPORT Options {
   int filter_bits_per_key = 10;
 
   // Bytes of DRAM for records of the pool that gets find often. 0, or 16 KiB to 1 TiB; 0: none.
-  // For a pool in slower memory than DRAM (CXL, persistent memory) and gets of which many are for few keys: the second
-  // of two gets of a key that lie close together keeps its record, and the next ones read nothing of the pool. A record
-  // takes some 200 bytes besides key and value; those above a 32nd of the size are not kept. What is kept of a table is
-  // of no use any more once a merge has replaced the table. Gets that verify, iterators and MultiGet go to the pool.
+  // For a pool in slower memory than DRAM (CXL, persistent memory) and gets of which many are for few keys: a get keeps
+  // its record, or one get in eight when the memory is full, and the next gets of the key read nothing of the pool. A
+  // record takes some 40 bytes besides key and value; those above a 32nd of the size are not kept. What is kept of a
+  // table is of no use once a merge has replaced the table. Gets that verify, iterators and MultiGet go to the pool.
   // The memory is this database's alone; table files on SSD have block_cache.
   size_t record_cache_size = 0;
 

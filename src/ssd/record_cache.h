@@ -1,13 +1,10 @@
-// RecordCache: single records of tables, kept in a cache: of table files in the block cache (SsdStore), and of tables
-// in the pool in a cache of their own (KeptRecords).
+// RecordCache: single records of table files, kept in the block cache.
 //
 // Why an answer is never out of date. A record is kept under the number of its table and its key, and is the newest
-// record that this table has of the key. A table, in the pool or in a file, is immutable, and no other table of the
-// database ever gets its number, not after an open either (VersionSet::NewId). A merge leaves the tables that it reads
-// as they are and makes tables with numbers of their own, also where these refer to the same records. So a record that
-// is kept stays the table's newest for as long as any state names the table, while the table is being merged as well,
-// and is never asked for when no state does. Deletions of ranges, expiry and operands are judged behind the cache, by
-// the record's sequence and type, as those of a record that was found in the table.
+// record that this table has of the key. A table is immutable, and no other table of the database ever gets its number,
+// not after an open either (VersionSet::NewId). A merge makes tables with numbers of their own. Deletions of ranges,
+// expiry and operands are judged behind the cache, by the record's sequence and type, as those of a record that was
+// found in the table.
 //
 // Threads: any number. Ownership: the cache outlives this, and the pins that Find fills.
 //
@@ -59,14 +56,14 @@ class RecordCache {
     return kKeyBytes + key.size() + kRecordBytes + record.value.size();
   }
 
-  // REQUIRES: the table has no newer record of the key. overhead: charged besides BytesOf.
-  void Keep(uint64_t table, const Slice& key, const RecordView& record, size_t overhead) const {
+  // REQUIRES: the table has no newer record of the key.
+  void Keep(uint64_t table, const Slice& key, const RecordView& record) const {
     DCHECK_LE(record.value.size(), kMaxValueSize);
     auto bytes = std::make_unique_for_overwrite<char[]>(kRecordBytes + record.value.size());
     EncodeFixed64(bytes.get(), record.tag);
     EncodeFixed32(bytes.get() + sizeof(uint64_t), static_cast<uint32_t>(record.value.size()));
     memcpy(bytes.get() + kRecordBytes, record.value.data(), record.value.size());
-    const size_t charge = BytesOf(key, record) + overhead;
+    const size_t charge = BytesOf(key, record);
     cache_->Release(cache_->Insert(Place(id_, table, key).bytes(), bytes.get(), charge, &Delete));
     bytes.release();  // the cache's
   }

@@ -390,7 +390,7 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   record->key = key.key;
   if (!IsKnownType(record->type())) return Status::Corruption(FileName(file.meta().number), "unknown value type");
   *found = true;
-  if (mode.fill_cache && newest && !pin->cached()) records_.Keep(file.meta().number, key.key, *record, 0);
+  if (mode.fill_cache && newest && !pin->cached()) records_.Keep(file.meta().number, key.key, *record);
   return s;
 }
 

@@ -34,6 +34,7 @@ BlockPin& BlockPin::operator=(BlockPin&& other) noexcept {
   std::swap(block_, other.block_);
   std::swap(cache_, other.cache_);
   std::swap(handle_, other.handle_);
+  std::swap(bytes_, other.bytes_);
   return *this;
 }
 
@@ -48,6 +49,7 @@ void BlockPin::Release() {
   block_ = nullptr;
   cache_ = nullptr;
   handle_ = nullptr;
+  bytes_.reset();
 }
 
 // Steps through the index, and through the data block that the index stands on.

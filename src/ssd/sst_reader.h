@@ -28,7 +28,7 @@
 
 namespace miodb {
 
-// Holds a block in memory, in the cache or alone, or a record in the cache.
+// Holds a block in memory, in the cache or alone, a record in the cache, or bytes of its own.
 class BlockPin {
  public:
   BlockPin() = default;
@@ -41,7 +41,7 @@ class BlockPin {
       Release();
   }
   const Block* get() const { return block_; }
-  bool holds_any() const { return block_ != nullptr || cache_ != nullptr; }
+  bool holds_any() const { return block_ != nullptr || cache_ != nullptr || bytes_ != nullptr; }
   bool cached() const { return cache_ != nullptr; }
 
   // Keeps what this handle stands for, which becomes the pin's to release.
@@ -50,6 +50,11 @@ class BlockPin {
     Reset();
     cache_ = cache;
     handle_ = handle;
+  }
+  void Hold(std::unique_ptr<char[]> bytes) {
+    DCHECK(bytes != nullptr);
+    Reset();
+    bytes_ = std::move(bytes);
   }
 
  private:
@@ -60,6 +65,7 @@ class BlockPin {
   const Block* block_ = nullptr;
   Cache* cache_ = nullptr;  // nullptr: the block is the pin's own
   Cache::Handle* handle_ = nullptr;
+  std::unique_ptr<char[]> bytes_;
 };
 
 class SstReader {

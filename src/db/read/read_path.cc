@@ -5,8 +5,8 @@
 //     merge in between could drop a version that this sequence needs. Every put moves the newest sequence on, so a get
 //     looks at it only if what it finds without is newer than all that its thread knows to be published.
 //   3 Look into the memtable, the sealed memtables newest first, then the version's runs in order of age. The first hit
-//     at or below the sequence is the newest visible version (version.h says why). With record_cache_size, a table
-//     whose filter does not rule the key out is asked for a record that is kept in DRAM first (kept_records.h).
+//     at or below the sequence is the newest visible version (version.h says why). With record_cache_size, a
+//     record that is kept in DRAM stands for the look into its table (kept_records.h).
 //     On SSD it goes on with the levels there, in the one file of each that can have the key.
 //     If a range that was deleted has the key, and as of a later sequence, there is none: what is older is hidden too.
 //     If it is a put with a lifetime, the clock is asked whether it has expired; then the key is gone.
@@ -45,6 +45,7 @@ namespace {
                                           const ReadState& state, bool fill, BlockPin* block, bool* found,
                                           RecordView* record) {
   DCHECK(!block->holds_any());
+  kept->Prefetch(lookup);
   Status s = FindInMemTables(lookup, state, false, found, record);
   if (!s.ok() || *found) return s;
   return kept->Get(order, lookup, *state.version, fill, block, found, record);

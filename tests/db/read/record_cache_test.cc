@@ -90,16 +90,15 @@ class RecordCacheTest : public DbTestBase {
 
 // ---- which records are kept
 
-TEST_F(RecordCacheTest, TheSecondOfTwoGetsKeepsTheRecord) {
+TEST_F(RecordCacheTest, AGetKeepsTheRecordForTheNext) {
   options_.nvm_model = "count";
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   Put("key", "value");
   ASSERT_NO_FATAL_FAILURE(FlushSeen());
-  EXPECT_EQ(0u, KeptOf(1, "key", "value"));
   const uint64_t begin = UnitsRead();
   EXPECT_EQ(0u, KeptOf(1, "key", "value"));
   const uint64_t kept = UnitsRead();
-  EXPECT_LT(begin, kept) << "the second get reads the table as well";
+  EXPECT_LT(begin, kept) << "the first get reads the table";
   EXPECT_EQ(10u, KeptOf(10, "key", "value"));
   EXPECT_EQ(1u, KeptIn([this] {
               PinnableSlice value;
@@ -126,7 +125,7 @@ TEST_F(RecordCacheTest, GetsThatFillNoCacheUseItAndKeepNothing) {
   ReadOptions fills_none;
   fills_none.fill_cache = false;
   EXPECT_EQ(0u, KeptOf(5, "key", "value", fills_none));
-  EXPECT_EQ(1u, KeptOf(3, "key", "value"));
+  EXPECT_EQ(2u, KeptOf(3, "key", "value"));
   EXPECT_EQ(2u, KeptOf(2, "key", "value", fills_none));
 }
 
@@ -134,7 +133,7 @@ TEST_F(RecordCacheTest, GetsThatVerifyReadThePool) {
   ASSERT_NO_FATAL_FAILURE(OpenBySteps());
   Put("key", "value");
   ASSERT_NO_FATAL_FAILURE(FlushSeen());
-  EXPECT_EQ(1u, KeptOf(3, "key", "value"));
+  EXPECT_EQ(2u, KeptOf(3, "key", "value"));
   ReadOptions verifies;
   verifies.verify_checksums = true;
   EXPECT_EQ(0u, KeptOf(3, "key", "value", verifies));
@@ -153,7 +152,7 @@ TEST_F(RecordCacheTest, TheMemoryStaysWithinTheSize) {
     kept += KeptOf(3, FilledKey(i), FilledValue(i, 200, 0));
     ASSERT_LE(Counter("record-cache-bytes"), options_.record_cache_size);
   }
-  EXPECT_GT(kept, 1900u) << "a change of the window forgets a few";
+  EXPECT_GT(kept, 400u) << "some, also when the ring is full";
   EXPECT_GT(Counter("record-cache-bytes"), options_.record_cache_size / 2);
 }
 
@@ -359,7 +358,7 @@ TEST_F(RecordCacheTest, KeysThatAreLongAreKeptAsWell) {
   const std::string stem(1000, 'k');
   for (const char* end : {"a", "b"}) Put(stem + end, end);
   ASSERT_NO_FATAL_FAILURE(FlushSeen());
-  for (const char* end : {"a", "b"}) EXPECT_EQ(2u, KeptOf(4, stem + end, end));
+  for (const char* end : {"a", "b"}) EXPECT_EQ(3u, KeptOf(4, stem + end, end));
 }
 
 // The record goes with the pin, not with the cache.
@@ -370,7 +369,7 @@ TEST_F(RecordCacheTest, APinnedRecordOutlivesItsPlaceInTheCache) {
   Fill(1000, 100);
   ASSERT_NO_FATAL_FAILURE(FlushSeen());
   PinnableSlice pinned;
-  EXPECT_EQ(1u, KeptOf(3, FilledKey(0), FilledValue(0, 100, 0)));
+  EXPECT_EQ(2u, KeptOf(3, FilledKey(0), FilledValue(0, 100, 0)));
   EXPECT_EQ(1u, KeptIn([&] { ASSERT_OK(db_->Get(ReadOptions(), FilledKey(0), &pinned)); }));
   for (uint64_t i = 1; i < 1000; i++) KeptOf(3, FilledKey(i), FilledValue(i, 100, 0));
   Fill(1000, 100, 1);
@@ -400,7 +399,7 @@ TEST_F(RecordCacheTest, NoThreadReadsWhatIsOutOfDate) {
     readers.emplace_back([&] {
       SetPerfLevel(kPerfTimes);
       GetPerfContext()->Reset();
-      // When nothing changes any more, the second read of a key keeps its record, and the third finds the record there.
+      // When nothing changes any more, a read of a key keeps its record, and the next finds the record there.
       for (int last = 0; last < 3; last += ended.load() ? 1 : 0) {
         for (uint64_t i = 0; i < kKeys; i++) {
           const uint64_t number = least[i].load(std::memory_order_acquire);  // pairs with the writer's release
