@@ -20,6 +20,7 @@ Status KeptRecords::Get(const KeyOrder& order, const LookupKey& key, const Versi
                         bool* found, RecordView* record) {
   DCHECK(!pin->holds_any() && key.sequence <= kMaxSequence);
   *found = false;
+  DCHECK(record != nullptr && found != nullptr);
   const uint64_t hash = HashOf(key);
   const RecordRing::Found kept = ring_.Find(key.key, hash);
   for (const Run* run : version.runs) {

@@ -104,10 +104,12 @@ void RecordRing::CopyIn(uint64_t position, const Slice& bytes) {
 }
 
 void RecordRing::Keep(const Slice& key, uint64_t hash, uint64_t table, uint64_t tag, const Slice& value) {
+  DCHECK(key.size() <= UINT32_MAX && value.size() <= UINT32_MAX);
   const uint64_t words = kHeadWords + WordsOf(key.size()) + WordsOf(value.size());
   if (words > words_ / kLeastCopies) return;
   if (storing_.exchange(true, std::memory_order_acquire)) return;  // acquire: pairs with the release below
   uint64_t position = Reserved();
+  DCHECK_LT(position, UINT64_MAX >> (kTagBits + 1));
   const uint64_t left = words_ - position % words_;
   if (words > left) position += left;
   reserved_.store(position + words, std::memory_order_relaxed);  // relaxed: see Reserved
@@ -126,6 +128,7 @@ void RecordRing::Publish(uint64_t position, uint64_t hash) {
   Word* const bucket = &slots_[FirstSlot(hash)];
   const uint64_t slot = SlotOf(position, hash);
   Word* place = bucket;
+  DCHECK(slot != 0 && PositionOf(slot) == position);
   for (size_t i = 0; i < kSlots; i++) {
     const uint64_t present = bucket[i].load(std::memory_order_relaxed);  // relaxed: only this thread stores now
     if (present != 0 && (present & ((1 << kTagBits) - 1)) == (slot & ((1 << kTagBits) - 1))) {

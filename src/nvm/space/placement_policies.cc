@@ -38,6 +38,7 @@ void HotFirstPlacement::Order(const PlacementRequest& request, const std::vector
                               std::vector<int>* order) const {
   if (request.purpose != PlacementPurpose::kPayload) return;
   AppendAll(regions, order);
+  DCHECK_EQ(order->size(), regions.size());
   std::reverse(order->begin(), order->end());
 }
 
@@ -45,6 +46,7 @@ void HotFirstPlacement::Order(const PlacementRequest& request, const std::vector
 void SpreadPlacement::Order(const PlacementRequest&, const std::vector<PlacementRegion>& regions,
                             std::vector<int>* order) const {
   AppendAll(regions, order);
+  DCHECK_EQ(order->size(), regions.size());
   std::stable_sort(order->begin(), order->end(), [&](int a, int b) {
     return FreeShare(regions[static_cast<size_t>(a)]) > FreeShare(regions[static_cast<size_t>(b)]);
   });
@@ -60,6 +62,7 @@ std::vector<std::string> PlacementPolicyNames() { return Registry().Names(); }
 Status RegisterPlacementPolicy(const PlacementPolicy* policy) { return Registry().Add(policy); }
 
 Status FindPlacementPolicy(const std::string& name, const PlacementPolicy** policy) {
+  DCHECK(policy != nullptr);
   return Registry().Find(name, policy);
 }
 
