@@ -1,5 +1,7 @@
 #include "src/db/read/record_ring.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -15,30 +17,30 @@ constexpr size_t kDirectoryShare = 16;
 
 constexpr size_t kLineBytes = 64;
 
+// The lines that a look-up asks for before it knows how long the copy is.
+constexpr size_t kLinesAhead = 12;
+
 }  // namespace
 
 RecordRing::RecordRing(size_t bytes)
     : buckets_(std::clamp<size_t>(bytes / kDirectoryShare / (kSlots * sizeof(Word)), 1, UINT32_MAX)),
       words_((bytes - buckets_ * kSlots * sizeof(Word)) / sizeof(Word)),
-      directory_(MakeZeros(buckets_ * kSlots)),
-      ring_(MakeZeros(words_)),
-      slots_(directory_.words) {
+      directory_(buckets_ * kSlots),
+      ring_(words_),
+      slots_(directory_.words()) {
   CHECK_GE(bytes, kLeastBytes);
   static_assert(sizeof(Word) == sizeof(uint64_t) && Word::is_always_lock_free && kSlots * sizeof(Word) == kLineBytes);
 }
 
-// Large memory from calloc takes pages only as they are used.
-RecordRing::Zeros RecordRing::MakeZeros(size_t words) {
+RecordRing::Zeros::Zeros(size_t words) : bytes_(words * sizeof(Word)) {
   DCHECK_GT(words, 0u);
-  Zeros zeros;
-  size_t room = words * sizeof(Word) + kLineBytes;
-  zeros.memory.reset(std::calloc(room, 1));
-  if (zeros.memory == nullptr) throw std::bad_alloc();
-  void* begin = zeros.memory.get();
-  zeros.words = static_cast<Word*>(std::align(kLineBytes, words * sizeof(Word), begin, room));
-  CHECK(zeros.words != nullptr);
-  return zeros;
+  void* const begin = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (begin == MAP_FAILED) throw std::bad_alloc();
+  madvise(begin, bytes_, MADV_HUGEPAGE);  // small pages do as well
+  words_ = static_cast<Word*>(begin);
 }
+
+RecordRing::Zeros::~Zeros() { munmap(words_, bytes_); }
 
 RecordRing::Found RecordRing::Find(const Slice& key, uint64_t hash) const {
   const Word* const bucket = &slots_[FirstSlot(hash)];
@@ -49,6 +51,9 @@ RecordRing::Found RecordRing::Find(const Slice& key, uint64_t hash) const {
     Found found;
     found.position = PositionOf(slot);
     if (!IsWhole(found.position)) continue;
+    // The lines of a copy come side by side, and not one after the other.
+    const char* const lines = reinterpret_cast<const char*>(&At(found.position));
+    for (size_t line = 0; line < kLinesAhead; line++) __builtin_prefetch(lines + line * kLineBytes);
     // acquire, here and in CopyOut: see Reserved.
     found.table = At(found.position).load(std::memory_order_acquire);
     found.tag = At(found.position + 1).load(std::memory_order_acquire);

@@ -28,7 +28,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 
 #include "miodb/slice.h"
@@ -76,12 +75,20 @@ class RecordRing {
  private:
   using Word = std::atomic<uint64_t>;
 
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  struct Zeros {
-    std::unique_ptr<void, Free> memory;
-    Word* words = nullptr;
+  // Words of memory of their own, zeros at first. Pages are taken only as they are used, and are huge where the system
+  // gives such: a look-up touches two places anywhere.
+  class Zeros {
+   public:
+    explicit Zeros(size_t words);
+    ~Zeros();
+    Zeros(const Zeros&) = delete;
+    Zeros& operator=(const Zeros&) = delete;
+
+    Word* words() const { return words_; }
+
+   private:
+    const size_t bytes_;
+    Word* words_;
   };
 
   static constexpr size_t kSlots = 8;         // of a bucket
@@ -89,7 +96,6 @@ class RecordRing {
   static constexpr size_t kLeastCopies = 32;  // a larger copy would push out much of what the ring has
   static constexpr int kTagBits = 16;
 
-  static Zeros MakeZeros(size_t words);
   static size_t WordsOf(size_t bytes) { return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t); }
 
   // The upper half of a hash chooses the bucket, the lower bits are told apart within it. Slots: never 0 in use.
@@ -106,8 +112,8 @@ class RecordRing {
   // seen one of them sees the position too.
   uint64_t Reserved() const { return reserved_.load(std::memory_order_relaxed); }
 
-  const Word& At(uint64_t position) const { return ring_.words[position % words_]; }
-  Word& At(uint64_t position) { return ring_.words[position % words_]; }
+  const Word& At(uint64_t position) const { return ring_.words()[position % words_]; }
+  Word& At(uint64_t position) { return ring_.words()[position % words_]; }
   bool HasKey(uint64_t position, const Slice& key) const;
   void CopyOut(uint64_t position, size_t bytes, char* to) const;
   void CopyIn(uint64_t position, const Slice& bytes);
@@ -117,7 +123,7 @@ class RecordRing {
   const uint64_t words_;  // of the ring
   const Zeros directory_;
   const Zeros ring_;
-  Word* const slots_;
+  Word* const slots_;                              // of the directory
   alignas(64) std::atomic<uint64_t> reserved_{0};  // everything from words_ before here on may be being written
   std::atomic<bool> storing_{false};
 };
