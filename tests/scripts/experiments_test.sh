@@ -305,7 +305,7 @@ expect "nothing was run" test "$(calls)" = 0
 # The distribution of hot keys is that of the study for as many keys as there are: the hottest 1 % get the same share.
 mkdir "$scratch/both"
 ln -s "$scratch/bin/db_bench" "$scratch/bin/../both/db_bench"
-ln -s db_bench "$scratch/both/ycsbc"
+for program in ycsbc log_faults log_compression_cost; do ln -s db_bench "$scratch/both/$program"; done
 for scale in 0.0001 0.01 1; do
   run "$folder/workload_models.sh" --bin "$scratch/both" --db "$scratch/db" --out "$scratch/results" --no-plots --scale "$scale" --dry-run
   expect_status 0

@@ -96,14 +96,16 @@ Status PoolHead::Repair() {
   CHECK_EQ(superblock_.magic, kPoolMagic);
   CHECK_GT(root_.epoch, 0u);
   persist_.Flush(Purpose::kManifest, page_, kPoolHeaderSize);
-  if (!MIODB_MUTATED(kRootUnrepaired)) RepairRoots();
-  return MIODB_MUTATED(kRegionTableUnrepaired) ? Status::OK() : RepairEntries();
+  const Status s = MIODB_MUTATED(kRootUnrepaired) ? Status::OK() : RepairRoots();
+  return !s.ok() || MIODB_MUTATED(kRegionTableUnrepaired) ? s : RepairEntries();
 }
 
 // Makes torn copies whole again: as the other copy of their slot, or blank if that never was written. Otherwise the
 // next root, which has the same epoch, could be torn so that it completes the words that an earlier one left here, and
-// bring that one to life.
-void PoolHead::RepairRoots() {
+// bring that one to life. The good copy is made durable first: of a root that a process was killed behind, nothing may
+// be yet, and then both copies could be torn.
+Status PoolHead::RepairRoots() {
+  bool fenced = false;
   for (uint64_t parity = 0; parity < 2; parity++) {
     RootSlot slots[kRootCopies];
     RootSlot whole = {};
@@ -113,9 +115,15 @@ void PoolHead::RepairRoots() {
     }
     for (int copy = 0; copy < kRootCopies; copy++) {
       if (RootChecks(slots[copy], parity, id()) || memcmp(&slots[copy], &whole, sizeof(whole)) == 0) continue;
+      if (!fenced) {
+        const Status s = persist_.Fence(Purpose::kManifest);
+        if (!s.ok()) return s;
+        fenced = true;
+      }
       persist_.Copy(Purpose::kManifest, page_ + RootSlotOffset(parity, copy), &whole, sizeof(whole));
     }
   }
+  return Status::OK();
 }
 
 // Makes torn copies of entries whole, or blank if no copy is good: otherwise the next entry, torn in turn, could

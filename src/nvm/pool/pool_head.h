@@ -75,7 +75,7 @@ class PoolHead {
 
  private:
   Status ReadSuperblock();
-  void RepairRoots();
+  Status RepairRoots();
   Status RepairEntries();
   Status RepairEntry(int ordinal, bool* fenced);
 
