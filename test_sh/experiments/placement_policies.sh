@@ -38,9 +38,10 @@ for policy in "${policy_list[@]}"; do
     if ! is_whole_number "$share" || ((share < 1 || share > 1000)); then
       die "--shares: \"$share\" is not from 1 to 1000"
     fi
+    first=$((data * share / 100))
     plan_bench "$(basename "$policy" .so)" "$share" "$data" \
       --benchmarks=fillrandom,readrandom,wait,readrandom,stats --num="$count" --value_size="$value_size" --reads="$reads" \
-      --pool_size="$((data / 100 * share / 4096 * 4096))" --nvm_regions="$pool_file" --nvm_model="$model" \
+      --pool_size="$((first - first % 4096))" --nvm_regions="$pool_file" --nvm_model="$model" \
       --settle_after_idle_ms=0 --placement_policy="$policy"
   done
 done

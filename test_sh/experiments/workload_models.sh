@@ -63,7 +63,8 @@ panel bars "RocksDB: blocks found in its cache" "model" "blocks" mixgraph cache_
 panel bars "MioDB: units of 256 bytes read" "model" "units" mixgraph reads series=counted engines=miodb better=less
 panel bars "MioDB: units found in the modelled cache" "model" "units" mixgraph cache_hits series=counted engines=miodb
 for reader in rocksdb miodb; do
-  read_units=$([[ $reader == rocksdb ]] && say blocks || say "units of 256 bytes")
+  read_units="units of 256 bytes"
+  if [[ $reader == rocksdb ]]; then read_units=blocks; fi
   of_reader=("series=YCSB counted" "engines=$reader")
   panel bars "YCSB A, $reader: $read_units read" "distribution" "$read_units" a reads "${of_reader[@]}" better=less
   panel bars "YCSB A, $reader: $read_units found in the cache" "distribution" "$read_units" a cache_hits "${of_reader[@]}"
