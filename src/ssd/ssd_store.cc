@@ -25,6 +25,7 @@ constexpr int kLeastOpenFiles = 16;
 std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
 std::string SsdLockPath(const std::string& path) { return path + "/LOCK"; }
 
+void DeleteRecord(const Slice&, void* value) { delete static_cast<std::string*>(value); }
 void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
 
 // Counts what is written and keeps it down to the rate.
@@ -70,7 +71,7 @@ SsdStore::SsdStore(const Options& options, const std::atomic<bool>* has_families
       block_cache_(options.block_cache == nullptr ? own_cache_.get() : options.block_cache),
       tables_(NewLRUCache(static_cast<size_t>(std::max(options.max_open_files, kLeastOpenFiles)))),
       limiter_(options.ssd_rate_limit),
-      records_(block_cache_) {
+      records_id_(block_cache_->NewId()) {
   const FilterPolicy* policy = options.filter_policy;
   if (policy == nullptr && options.filter_bits_per_key > 0 && order().bytewise()) {
     own_policy_ = NewTableBloomPolicy(options.filter_bits_per_key);
@@ -366,9 +367,45 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
   return Status::OK();
 }
 
+// The key of a record in the block cache.
+std::string SsdStore::RecordKey(const SstFile& file, const LookupKey& key) const {
+  std::string result;
+  result.reserve(2 * sizeof(uint64_t) + key.key.size());
+  PutFixed64(&result, records_id_);
+  PutFixed64(&result, file.meta().number);
+  result.append(key.key.data(), key.key.size());
+  return result;
+}
+
+// A record in the cache is the newest of its file: right for every read that may see it.
+bool SsdStore::GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const {
+  Cache::Handle* const handle = block_cache_->Lookup(cache_key);
+  if (handle == nullptr) return false;
+  pin->Hold(block_cache_, handle);
+  const std::string& bytes = *static_cast<const std::string*>(block_cache_->Value(handle));
+  DCHECK_GE(bytes.size(), kInternalTagBytes);
+  record->begin = nullptr;
+  record->tag = DecodeFixed64(bytes.data());
+  record->key = key.key;
+  record->value = Slice(bytes.data() + kInternalTagBytes, bytes.size() - kInternalTagBytes);
+  if (record->sequence() <= key.sequence) return true;
+  pin->Reset();
+  return false;
+}
+
+void SsdStore::KeepRecord(const Slice& cache_key, const RecordView& record) const {
+  auto bytes = std::make_unique<std::string>();
+  bytes->reserve(kInternalTagBytes + record.value.size());
+  PutFixed64(bytes.get(), record.tag);
+  bytes->append(record.value.data(), record.value.size());
+  const size_t charge = sizeof(*bytes) + bytes->capacity() + cache_key.size();
+  block_cache_->Release(block_cache_->Insert(cache_key, bytes.get(), charge, &DeleteRecord));
+  bytes.release();  // the cache's
+}
+
 // The get goes from cheap to dear: the filter in memory, the record in the cache, the block in the cache, the disk. A
 // record is kept only if the read saw the newest version of the file (newest): one that an older snapshot found may be
-// hidden by others.
+// hidden by others. A file is immutable, so a record that is kept stays right as long as the file has its number.
 Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& read_mode, bool newest,
                      BlockPin* pin, bool* found, RecordView* record) const {
   Pin table;
@@ -377,7 +414,8 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   const std::string seek_key = SeekKey(key.key, key.sequence);
   *found = false;
   if (!table->MayHave(seek_key)) return s;  // before the cache, whose misses cost more
-  *found = records_.Find(file.meta().number, key, pin, record);
+  const std::string cache_key = RecordKey(file, key);
+  *found = GetCached(cache_key, key, pin, record);
   if (*found) return Status::OK();
   SstReader::ReadMode mode = read_mode;
   mode.recent = &recent_;
@@ -390,7 +428,7 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   record->key = key.key;
   if (!IsKnownType(record->type())) return Status::Corruption(FileName(file.meta().number), "unknown value type");
   *found = true;
-  if (mode.fill_cache && newest && !pin->cached()) records_.Keep(file.meta().number, key.key, *record);
+  if (mode.fill_cache && newest && !pin->cached()) KeepRecord(cache_key, *record);
   return s;
 }
 
@@ -401,7 +439,7 @@ bool SsdStore::PlanGet(const SstFile& file, const LookupKey& key, BlockReads* re
   if (!table->MayHave(seek_key)) return false;
   BlockPin pin;
   RecordView record;
-  return records_.Find(file.meta().number, key, &pin, &record) || table->PlanFind(seek_key, reads);
+  return GetCached(RecordKey(file, key), key, &pin, &record) || table->PlanFind(seek_key, reads);
 }
 
 }  // namespace miodb

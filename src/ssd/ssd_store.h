@@ -32,7 +32,6 @@
 #include "src/iterator/internal_iterator.h"
 #include "src/iterator/lookup_key.h"
 #include "src/ssd/internal_key.h"
-#include "src/ssd/record_cache.h"
 #include "src/ssd/sst_file.h"
 #include "src/ssd/sst_reader.h"
 #include "src/util/check/check.h"
@@ -198,13 +197,13 @@ class SsdStore {
   // Walks that can have something read ahead at a time; others read as they go.
   static constexpr int kReaders = 8;
 
-  // Blocks whose reads are remembered.
-  static constexpr size_t kRecentBlocks = 2048;
-
   SsdStore(const Options& options, const std::atomic<bool>* has_families);
 
   Status Claim(uint64_t pool_id);
   Status CheckDirectAccess() const;
+  std::string RecordKey(const SstFile& file, const LookupKey& key) const;
+  bool GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const;
+  void KeepRecord(const Slice& cache_key, const RecordView& record) const;
   Status OpenForReading(const std::string& name, RandomAccessFile** file) const;
   Status TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const;
 
@@ -219,8 +218,8 @@ class SsdStore {
   FileLock* lock_ = nullptr;
   RateLimiter limiter_;
   std::atomic<uint64_t> bytes_written_{0};
-  const RecordCache records_;  // in the block cache
-  mutable RecentReads recent_{kRecentBlocks};
+  const uint64_t records_id_;  // in front of the keys of cached records
+  mutable RecentBlocks recent_;
   mutable HelperThreads readers_{kReaders};  // read ahead
 
   std::shared_ptr<ReaderGuard> guard_;  // null: nobody else reads

@@ -310,7 +310,7 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
   if (trace_ != nullptr) [[unlikely]]
     Trace(mode, handle.offset, charge, false);
   if (cache_ != nullptr && mode.fill_cache &&
-      (mode.recent == nullptr || mode.recent->Touch(Mix64(cache_id_, handle.offset)))) {
+      (mode.recent == nullptr || mode.recent->Touch(cache_id_, handle.offset))) {
     pin->handle_ = cache_->Insert(Slice(key, sizeof(key)), block.get(), charge, &DeleteBlock);
     pin->cache_ = cache_;
   }

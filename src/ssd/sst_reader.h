@@ -20,11 +20,11 @@
 #include "src/ssd/block.h"
 #include "src/ssd/block_reads.h"
 #include "src/ssd/filter_block.h"
+#include "src/ssd/recent_blocks.h"
 #include "src/ssd/table_format.h"
 #include "src/trace/block_trace.h"
 #include "src/util/check/check.h"
 #include "src/util/threads/helper_threads.h"
-#include "src/util/threads/recent_reads.h"
 
 namespace miodb {
 
@@ -86,7 +86,7 @@ class SstReader {
     size_t* readahead = nullptr;
 
     // With it, what is read is kept only if it was read a short while before as well.
-    RecentReads* recent = nullptr;
+    RecentBlocks* recent = nullptr;
 
     // With it, blocks that it has are not read again.
     const BlockReads* blocks_read = nullptr;
