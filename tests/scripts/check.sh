@@ -46,6 +46,24 @@ need_python() {
   exit 77
 }
 
+# need_programs NAME...: skips the test unless these are built, in the current folder.
+need_programs() {
+  local program
+  for program in "$@"; do
+    if [[ ! -x $PWD/$program ]]; then
+      printf 'skipped: %s/%s is not built\n' "$PWD" "$program"
+      exit 77
+    fi
+  done
+}
+
+# build_example NAME LIBRARY: compiles examples/NAME as a library, from the public headers alone.
+build_example() {
+  run "${CXX:-c++}" -std=c++20 -O2 -Wall -Werror -shared -fPIC -fvisibility=hidden -I "$MIODB_ROOT/include" \
+    "$MIODB_ROOT/examples/$1" -o "$2"
+  expect_status 0
+}
+
 # To be called at the end, so that a test that judged nothing fails.
 passed() {
   ((expectations > 0)) || exit 1

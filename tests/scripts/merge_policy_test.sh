@@ -7,18 +7,10 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 # shellcheck source=tests/scripts/check.sh
 source "$here/check.sh"
 build=$PWD
-for program in db_bench ycsbc crash_explorer; do
-  if [[ ! -x $build/$program ]]; then
-    printf 'skipped: %s/%s is not built\n' "$build" "$program"
-    exit 77
-  fi
-done
-status=0
+need_programs db_bench ycsbc crash_explorer
 
 policy=$scratch/lazy_levels.so
-run "${CXX:-c++}" -std=c++20 -O2 -Wall -Werror -shared -fPIC -fvisibility=hidden -I "$MIODB_ROOT/include" \
-  "$MIODB_ROOT/examples/merge_policy.cc" -o "$policy"
-expect_status 0
+build_example merge_policy.cc "$policy"
 
 small=(--num=40000 --value_size=40 --write_buffer_size=65536 --level_trigger=2)
 run "$build/db_bench" --db="$scratch/db" --benchmarks=fillrandom,wait,readrandom,stats "${small[@]}" --merge_policy="$policy"

@@ -8,18 +8,10 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 # shellcheck source=tests/scripts/check.sh
 source "$here/check.sh"
 build=$PWD
-for program in db_bench ycsbc miodb; do
-  if [[ ! -x $build/$program ]]; then
-    printf 'skipped: %s/%s is not built\n' "$build" "$program"
-    exit 77
-  fi
-done
-status=0
+need_programs db_bench ycsbc miodb
 
 policy=$scratch/kept_for_indexes.so
-run "${CXX:-c++}" -std=c++20 -O2 -Wall -Werror -shared -fPIC -fvisibility=hidden -I "$MIODB_ROOT/include" \
-  "$MIODB_ROOT/examples/placement_policy.cc" -o "$policy"
-expect_status 0
+build_example placement_policy.cc "$policy"
 
 # expect_bytes_behind DATABASE REGION PURPOSE: the further region has bytes for this purpose.
 expect_bytes_behind() {

@@ -7,10 +7,7 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 # shellcheck source=tests/scripts/check.sh
 source "$here/check.sh"
 bench=$PWD/db_bench
-if [[ ! -x $bench ]]; then
-  printf 'skipped: %s is not built\n' "$bench"
-  exit 77
-fi
+need_programs db_bench
 
 tree=$scratch/tree
 mkdir -p "$tree/test_sh" "$tree/build" "$scratch/bin"

@@ -7,10 +7,7 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 source "$here/check.sh"
 doc="$MIODB_ROOT/docs/tutorial.md"
 build=$PWD
-if [[ ! -x $build/tutorial ]]; then
-  printf 'skipped: %s/tutorial is not built\n' "$build"
-  exit 77
-fi
+need_programs tutorial
 status=0
 
 # blocks KIND: the lines of the fenced blocks of that kind.
