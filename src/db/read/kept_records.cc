@@ -16,12 +16,11 @@ constexpr uint32_t kReadsPerKeep = 8;
 }  // namespace
 
 // The order of the tables is that of Version::Get, and so is the answer.
-Status KeptRecords::Get(const KeyOrder& order, const LookupKey& key, const Version& version, bool fill, BlockPin* pin,
-                        bool* found, RecordView* record) {
+Status KeptRecords::Get(const KeyOrder& order, const LookupKey& key, uint64_t hash, const Version& version, bool fill,
+                        BlockPin* pin, bool* found, RecordView* record) {
   DCHECK(!pin->holds_any() && key.sequence <= kMaxSequence);
+  DCHECK_EQ(hash, HashOf(key));
   *found = false;
-  DCHECK(record != nullptr && found != nullptr);
-  const uint64_t hash = HashOf(key);
   const RecordRing::Found kept = ring_.Find(key.key, hash);
   for (const Run* run : version.runs) {
     const PMTable* const table = run->TableFor(order, key.key);

@@ -41,20 +41,20 @@ class KeptRecords {
   // bytes: what is taken at most.
   explicit KeptRecords(size_t bytes) : ring_(bytes) {}
 
-  // Asks for memory that Get will look at.
-  void Prefetch(const LookupKey& key) const { ring_.Prefetch(HashOf(key)); }
+  // The hash by which a key is found. Under an order by which different bytes may be equal each spelling has its own.
+  static uint64_t HashOf(const LookupKey& key) { return Hash64(key.key.data(), key.key.size()); }
 
-  // As Version::Get without verifying. fill: whether the read may change which records are kept. If *pin holds anything
-  // in the end, the record's bytes lie there, and record->begin is null.
-  Status Get(const KeyOrder& order, const LookupKey& key, const Version& version, bool fill, BlockPin* pin, bool* found,
-             RecordView* record);
+  // Asks for memory that Get will look at.
+  void Prefetch(uint64_t hash) const { ring_.Prefetch(hash); }
+
+  // As Version::Get without verifying. hash: HashOf the key. fill: whether the read may change which records are kept.
+  // If *pin holds anything in the end, the record's bytes lie there, and record->begin is null.
+  Status Get(const KeyOrder& order, const LookupKey& key, uint64_t hash, const Version& version, bool fill,
+             BlockPin* pin, bool* found, RecordView* record);
 
   size_t memory_bytes() const { return ring_.memory_bytes(); }
 
  private:
-  // Under an order by which different bytes may be equal the key has no hash of its own.
-  static uint64_t HashOf(const LookupKey& key) { return Hash64(key.key.data(), key.key.size()); }
-
   bool TakeKept(const RecordRing::Found& kept, const LookupKey& key, BlockPin* pin, RecordView* record) const;
   bool ShouldKeep() const;
 

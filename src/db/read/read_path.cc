@@ -45,10 +45,11 @@ namespace {
                                           const ReadState& state, bool fill, BlockPin* block, bool* found,
                                           RecordView* record) {
   DCHECK(!block->holds_any());
-  kept->Prefetch(lookup);
+  const uint64_t hash = KeptRecords::HashOf(lookup);
+  kept->Prefetch(hash);
   Status s = FindInMemTables(lookup, state, false, found, record);
   if (!s.ok() || *found) return s;
-  return kept->Get(order, lookup, *state.version, fill, block, found, record);
+  return kept->Get(order, lookup, hash, *state.version, fill, block, found, record);
 }
 
 }  // namespace

@@ -44,10 +44,9 @@ RecordRing::Zeros::~Zeros() { munmap(words_, bytes_); }
 
 RecordRing::Found RecordRing::Find(const Slice& key, uint64_t hash) const {
   const Word* const bucket = &slots_[FirstSlot(hash)];
-  const uint64_t wanted = SlotOf(0, hash) & ((1 << kTagBits) - 1);
   for (size_t i = 0; i < kSlots; i++) {
     const uint64_t slot = bucket[i].load(std::memory_order_acquire);  // pairs with Publish: its copy is there
-    if (slot == 0 || (slot & ((1 << kTagBits) - 1)) != wanted) continue;
+    if (slot == 0 || TagOf(slot) != TagOf(hash)) continue;
     Found found;
     found.position = PositionOf(slot);
     if (!IsWhole(found.position)) continue;
@@ -136,7 +135,7 @@ void RecordRing::Publish(uint64_t position, uint64_t hash) {
   DCHECK(slot != 0 && PositionOf(slot) == position);
   for (size_t i = 0; i < kSlots; i++) {
     const uint64_t present = bucket[i].load(std::memory_order_relaxed);  // relaxed: only this thread stores now
-    if (present != 0 && (present & ((1 << kTagBits) - 1)) == (slot & ((1 << kTagBits) - 1))) {
+    if (present != 0 && TagOf(present) == TagOf(slot)) {
       place = &bucket[i];
       break;
     }

@@ -100,9 +100,8 @@ class RecordRing {
 
   // The upper half of a hash chooses the bucket, the lower bits are told apart within it. Slots: never 0 in use.
   size_t FirstSlot(uint64_t hash) const { return ((hash >> 32) * buckets_ >> 32) * kSlots; }
-  static uint64_t SlotOf(uint64_t position, uint64_t hash) {
-    return (position + 1) << kTagBits | (hash & ((1 << kTagBits) - 1));
-  }
+  static uint64_t SlotOf(uint64_t position, uint64_t hash) { return (position + 1) << kTagBits | TagOf(hash); }
+  static uint64_t TagOf(uint64_t hash_or_slot) { return hash_or_slot & ((1 << kTagBits) - 1); }
   static uint64_t PositionOf(uint64_t slot) { return (slot >> kTagBits) - 1; }
 
   // Nothing of a copy at this position was written over before the call. To be asked after its words were read.
