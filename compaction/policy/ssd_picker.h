@@ -51,7 +51,7 @@ const char* SsdJobName(const SsdJob& job);
 
 constexpr uint64_t kAnyNumber = UINT64_MAX;
 
-// What becomes of the tombstones of a purge.
+// How a purge treats tombstones.
 enum class PurgeWay : uint8_t {
   kPush,     // those that hide something go down, with their table or file, to the next level
   kRewrite,  // those that hide nothing are dropped, and their files stay on their level

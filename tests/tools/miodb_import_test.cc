@@ -187,7 +187,7 @@ TEST_F(MiodbImportTest, ARecordThatExpiresIsNotExportedAsOneThatStays) {
   }
 }
 
-// What LevelDB itself is asked for, by a library that writes the calls down.
+// The calls of LevelDB itself, by a library that writes them down.
 TEST_F(MiodbImportTest, AnExportToLevelDbIsDurableAndItsErrorsAreTold) {
   ASSERT_EQ(0, Run(miodb_ + "put --create " + Inside("db") + " a 1")) << err_;
   const std::string command = miodb_ + "export --format=leveldb --library=" + BinaryDir() +

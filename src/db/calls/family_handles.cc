@@ -15,7 +15,7 @@ FamilyHandles::FamilyHandles(const DbContext& db, ReadPath* read, const std::map
   }
 }
 
-// Both lists have room for the handle before either of them has it.
+// Room is made in both lists before the handle is put into either.
 void FamilyHandles::Add(uint32_t id, const std::string& name) {
   CHECK(id != kDefaultFamily && id <= kMostFamilyId);
   auto handle = std::make_unique<FamilyHandle>(this, id, name);

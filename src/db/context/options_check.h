@@ -14,7 +14,7 @@ namespace miodb {
 // InvalidArgument naming the option, its value and the allowed range. any_sizes: sizes may be below their ranges.
 Status CheckOptions(const Options& options, bool any_sizes = false);
 
-// What Options::pool_path, or the path of one of nvm_regions, means.
+// The place that Options::pool_path, or the path of one of nvm_regions, names.
 PoolPlace PlaceOfPool(const std::string& path);
 
 // LevelDB takes any write_buffer_size and uses the nearest one that it likes. Programs written for it rely on that, so

@@ -57,7 +57,7 @@ class Destroyer {
     kOther,
   };
 
-  // What the directory says of the database, from the least to the most.
+  // The directory's knowledge of the database, from the least to the most.
   enum class Said {
     kNothing,  // there is no STORE
     kDamaged,  // there is one that cannot be read

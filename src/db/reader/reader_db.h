@@ -27,7 +27,7 @@ class ReaderDb final : public ReadOnlyDb {
 
   Status Refresh() override;
 
-  // Of the state that reads see, which a look publishes behind its sequence.
+  // The sequence of the state that reads see, which a look publishes behind its sequence.
   uint64_t GetLatestSequenceNumber() const override;
   Status GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) override;
 

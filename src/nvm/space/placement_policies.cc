@@ -42,7 +42,7 @@ void HotFirstPlacement::Order(const PlacementRequest& request, const std::vector
   std::reverse(order->begin(), order->end());
 }
 
-// Of equal shares the first comes first.
+// Regions with equal shares keep their order.
 void SpreadPlacement::Order(const PlacementRequest&, const std::vector<PlacementRegion>& regions,
                             std::vector<int>* order) const {
   AppendAll(regions, order);

@@ -60,7 +60,7 @@ void PoolSpace::AddRegion(uint64_t limit) {
   if (kChecksWhole) Check();
 }
 
-// What the file systems could give is measured when the further region is added.
+// The room of the file systems is measured when the further region is added.
 void PoolSpace::LimitFirst() {
   MutexLock lock(&mutex_);
   CHECK_EQ(count_, 1);

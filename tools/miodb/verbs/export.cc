@@ -48,7 +48,7 @@ class Export final : public ReadCommand {
   }
 
  private:
-  // What is done with records that expire: neither format has lifetimes.
+  // The treatment of records that expire: neither format has lifetimes.
   enum class Lifetimes { kRefuse, kDrop };
 
   // Calls begin(family) and use(key, value) as RecordWalk::Go does.
