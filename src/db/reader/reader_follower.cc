@@ -215,37 +215,39 @@ Status ReaderFollower::OpenPool(const std::string& path) {
   return s;
 }
 
-// Step 2. The owner may have the pool grow, and the manifest lie in what is new, between the two looks; and what the
-// manifest names may lie in what the files have grown by since.
+// Step 2. The owner may let the pool grow, and the manifest go on in what is new, between the two looks; and what the
+// manifest names may lie in what the files have grown by since. So a manifest that cannot be read is read again for as
+// long as the pool grows.
 Status ReaderFollower::FollowManifest() {
-  constexpr int kTries = 3;
-  Status s;
-  for (int tries = 0; tries < kTries; tries++) {
+  const RegionSet& regions = db_.pool->regions();
+  Status s = db_.pool->Follow([this] { return Search(); });
+  while (s.ok()) {
+    const Status read = manifest_->Follow();
+    const uint64_t known = regions.size();
     s = db_.pool->Follow([this] { return Search(); });
-    if (s.ok()) s = manifest_->Follow();
-    if (!s.IsCorruption()) break;
+    if (s.ok() && (!read.IsCorruption() || regions.size() == known)) return read;
   }
-  return s.ok() ? db_.pool->Follow([this] { return Search(); }) : s;
+  return s;
 }
 
 // Steps 2 and 3. The manifest is asked once more after a failure: what is damaged stays so.
 Status ReaderFollower::Follow(uint64_t time) {
-  for (;;) {
-    Status s = FollowManifest();
-    if (!s.ok()) return s;
+  Status s = FollowManifest();
+  while (s.ok()) {
     if (version_ != nullptr && manifest_->edits() == edits_) {
       version_->hold->Raise(time);
       return s;
     }
     const uint64_t edits = manifest_->edits();
-    s = OpenVersion(time);
-    if (s.ok()) {
+    const Status opened = OpenVersion(time);
+    if (opened.ok()) {
       edits_ = edits;
-      return s;
+      return opened;
     }
-    const Status more = manifest_->Follow();
-    if (!more.ok() || manifest_->edits() == edits) return s;
+    s = FollowManifest();
+    if (s.ok() && manifest_->edits() == edits) return opened;
   }
+  return s;
 }
 
 // Tables that the new version does not have are closed first: space that an edit has set free may be another table's or
