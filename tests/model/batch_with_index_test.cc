@@ -242,13 +242,13 @@ class BatchHistory {
   void CheckEntries(size_t f) {
     const State& now = now_[f];
     std::map<std::string, std::vector<WriteType>, Less> expected(now.all.key_comp());
-    for (const auto& [type, key, end] : now.updates) {
-      if (overwrites_ && !type) {
-        std::erase_if(expected, [&](const auto& entry) { return now.InRange(entry.first, key, end); });
+    for (const auto& update : now.updates) {
+      if (overwrites_ && !update.type) {
+        std::erase_if(expected, [&](const auto& entry) { return now.InRange(entry.first, update.key, update.end); });
       }
-      if (!type) continue;
-      if (overwrites_ && type != WriteType::kMerge) expected[key].clear();
-      expected[key].push_back(*type);
+      if (!update.type) continue;
+      if (overwrites_ && update.type != WriteType::kMerge) expected[update.key].clear();
+      expected[update.key].push_back(*update.type);
     }
     std::vector<std::pair<std::string, WriteType>> list, forward, backward;
     for (const auto& [key, types] : expected) {
