@@ -22,7 +22,7 @@ lengths=1000,4000
 last=/dev/shm
 own_options="shares models lengths last"
 experiment heat "DRAM in front of slower memory" "$@"
-[[ $engines == miodb ]] || die "--engines: this setting is miodb's alone"
+check_miodb_alone
 [[ -d $last ]] || die "--last: $last is no folder"
 check_sizes shares lengths
 declare -A two_media=([cxl]=cxl_behind_dram.model [optane]=two_media.model)

@@ -126,6 +126,11 @@ pool_before_ssd() {
   engine_flags[miodb]="--pool_path=$pool_file --ssd_path=@DATABASE@/ssd"
 }
 
+# For experiments with a setting that no other engine has. To be called after "experiment".
+check_miodb_alone() {
+  [[ $engines == miodb ]] || die "--engines: this setting is miodb's alone"
+}
+
 # check_counts NAME...: dies unless these variables are whole numbers above 0.
 check_counts() {
   local name

@@ -18,6 +18,7 @@ study=false
 own_switches=study
 own_options="faults value_sizes"
 experiment log_faults "A log that fails" "$@"
+check_miodb_alone
 take_study_sizes
 find_program "$bin" log_faults
 check_counts faults

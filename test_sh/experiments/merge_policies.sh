@@ -17,7 +17,7 @@ triggers=2,4,8
 value_size=100
 own_options="policies triggers value_size"
 experiment merge_policies "Merge policies" "$@"
-[[ $engines == miodb ]] || die "--engines: this setting is miodb's alone"
+check_miodb_alone
 check_counts value_size
 count=$(count_of 20000000000 "$value_size")
 reads=$(scaled 10000000 "$scale" 100000)

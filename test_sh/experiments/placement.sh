@@ -12,6 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 engines=miodb
 memtable_scales=true
 experiment placement "Placement on NUMA nodes" "$@"
+check_miodb_alone
 count=$(count_of 5000000000 1024)
 data=$((count * 1040))
 

@@ -24,7 +24,7 @@ model=$experiments_folder/two_media.model
 value_size=100
 own_options="policies shares last model value_size"
 experiment placement_policies "Placement policies" "$@"
-[[ $engines == miodb ]] || die "--engines: this setting is miodb's alone"
+check_miodb_alone
 [[ -d $last ]] || die "--last: $last is no folder"
 check_counts value_size
 count=$(count_of 5000000000 "$value_size")

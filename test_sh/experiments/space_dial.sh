@@ -13,7 +13,7 @@ engines=miodb
 percents=110,125,150,200,300
 own_options=percents
 experiment space_dial "Bytes written against space" "$@"
-[[ $engines == miodb ]] || die "--engines: this setting is miodb's alone"
+check_miodb_alone
 IFS=, read -ra list <<<"$percents"
 for percent in "${list[@]}"; do
   if ! is_whole_number "$percent" || ((percent < 105 || percent > 1000)); then
