@@ -88,7 +88,7 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
     : path_(path),
       options_(options),
       base_(region->base()),
-      space_(path, &regions_, options.growth),
+      space_(path, &regions_, options.growth, options.use),
       held_(path, &space_),
       persist_(region->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr),
       head_(path, base_, &persist_),

@@ -55,14 +55,15 @@ Status PoolRegions::LimitFirst(const RegionEntry& second) {
 }
 
 // Limits and nodes are the owner's. A look at an entry that is being stored may find neither copy; a second look finds
-// the first copy.
+// the first copy. Before the first file got a neighbour its owner may have cut it off.
 Status PoolRegions::Follow(const std::function<RegionPlaces()>& search) {
   CHECK(options_.use == RegionUse::kReader);
   std::vector<RegionEntry> entries;
   Status s = head_.ReadEntries(&entries);
   if (!s.ok()) s = head_.ReadEntries(&entries);
   if (!s.ok() || entries.size() < static_cast<size_t>(set_.count())) return s;
-  if (set_.count() == 1) s = LimitFirst(entries.front());
+  if (set_.count() == 1) s = set_.first().Follow();
+  if (s.ok() && set_.count() == 1) s = LimitFirst(entries.front());
   const RegionPlaces places = search();
   while (s.ok() && static_cast<size_t>(set_.count()) <= entries.size()) {
     const RegionEntry& entry = entries[static_cast<size_t>(set_.count()) - 1];
@@ -159,9 +160,10 @@ Status PoolRegions::Map(const RegionEntry& entry, const PoolRegionOptions& optio
                                                      "; since it was made, " + RegionName(entry) +
                                                      " may have at most " + std::to_string(entry.range) + " bytes");
   }
-  // Without a limit it may become as large as its file system, now, but never larger than its references.
-  uint64_t largest;
-  Status s = RegionFile::LargestSizeOf(options.path, &largest);
+  // Without a limit it may become as large as its file system, now, but never larger than its references. To a reader
+  // its file system is nothing, which may be larger when the owner has the file grow.
+  uint64_t largest = entry.range;
+  Status s = options_.use == RegionUse::kReader ? Status::OK() : RegionFile::LargestSizeOf(options.path, &largest);
   if (!s.ok()) return s;
   const RegionPlace place{.nodes = options.nodes,
                           .range = set_.first().range(),

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
 #include "src/nvm/region/region_nodes.h"
 #include "src/util/check/check.h"
@@ -99,6 +100,8 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
   Status s;
   if (!can_grow()) {
     max_size = size();
+  } else if (mapping_.place().use == RegionUse::kReader) {
+    max_size = IndexWord::kMaxRef + 1;  // the file system may be larger when the owner has the file grow
   } else if (max_size == 0) {
     s = file_.LargestSize(&max_size);
   }

@@ -39,6 +39,7 @@ void AddHoles(const RegionSet::Member& m, ExtentAllocator* holes) {
 // All of the region is free; recovery takes what the manifest names (Take). A limit beyond what the file may become is
 // no promise of room, so it is cut down to that.
 void PoolSpace::AddRegion(uint64_t limit) {
+  if (use_ == RegionUse::kReader) return;
   MutexLock grow(&grow_mutex_);
   const RegionSet::Member& m = regions_.at(regions_.count() - 1);
   {
@@ -62,6 +63,7 @@ void PoolSpace::AddRegion(uint64_t limit) {
 
 // The room of the file systems is measured when the further region is added.
 void PoolSpace::LimitFirst() {
+  if (use_ == RegionUse::kReader) return;
   MutexLock lock(&mutex_);
   CHECK_EQ(count_, 1);
   const uint64_t most = regions_.first().max_size();

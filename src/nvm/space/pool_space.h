@@ -49,9 +49,9 @@ class PoolSpace {
     std::atomic<uint64_t> given_back{0};  // bytes of storage
   };
 
-  // path is what errors name, growth the step.
-  PoolSpace(std::string path, const RegionSet* regions, uint64_t growth)
-      : path_(std::move(path)), regions_(*regions), growth_(growth) {
+  // path is what errors name, growth the step. use: a reader's pool has no space, which is the owner's.
+  PoolSpace(std::string path, const RegionSet* regions, uint64_t growth, RegionUse use)
+      : path_(std::move(path)), regions_(*regions), growth_(growth), use_(use) {
     static_assert(kMaxRegions <= 32);  // sets of them are words of 32 bits
   }
 
@@ -157,6 +157,7 @@ class PoolSpace {
   const std::string path_;
   const RegionSet& regions_;
   const uint64_t growth_;
+  const RegionUse use_;
   Growth growth_counters_;
 
   Mutex give_back_mutex_;                                   // held while storage is given back; taken before mutex_
