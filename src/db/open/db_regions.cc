@@ -10,11 +10,13 @@
 namespace miodb {
 
 // At the end of an open, when recovery has found nothing amiss: what the pool's header page has lost cannot be taken
-// for a region that never was.
+// for a region that never was. Readers, which find a region as soon as the pool names it, learn its place from STORE
+// before.
 Status DBImpl::AddMissingRegions() {
   // A copy: each call changes what is missing.
   for (const Pool::RegionOptions& region : std::vector<Pool::RegionOptions>(context_->pool->missing_regions())) {
-    Status s = context_->pool->AddRegion(region);
+    Status s = store_->existed() ? store_->Keep(StoreState::kInUse, region.path) : Status::OK();
+    if (s.ok()) s = context_->pool->AddRegion(region);
     if (!s.ok()) return s;
   }
   if (context_->hooks.memory != nullptr || context_->pool->is_volatile()) return Status::OK();
