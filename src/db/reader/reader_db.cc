@@ -126,30 +126,19 @@ Status ReaderDb::Refusal() const {
 // ---- looking
 
 // Reads get the error of a failed look, until a look succeeds.
-Status ReaderDb::Look(ReaderFollower::Depth depth) const {
-  const Status s = follower_->Look(depth);
-  if (s.ok() && !failed_.load(std::memory_order_relaxed)) return s;  // relaxed: the mutex orders failure_
-  const MutexLock lock(&mutex_);
-  failure_ = s;
-  failed_.store(!s.ok(), std::memory_order_relaxed);
-  return s;
-}
-
 // relaxed: hints between a read and the thread; what the look has published is seen by its own order.
 Status ReaderDb::BeforeRead() const {
   if (context_->fork_guard.InChild()) [[unlikely]]
     return context_->InChild();
   if (!read_since_.load(std::memory_order_relaxed)) read_since_.store(true, std::memory_order_relaxed);
   if (pace_.load(std::memory_order_relaxed) == Pace::kIdle) [[unlikely]] {
-    Status s = Look(ReaderFollower::Depth::kLog);
+    Status s = follower_->Look(ReaderFollower::Depth::kLog);
     const MutexLock lock(&mutex_);
     pace_.store(Pace::kFollowing, std::memory_order_relaxed);
     wake_.SignalAll();
     return s;
   }
-  if (!failed_.load(std::memory_order_relaxed)) return Status::OK();
-  const MutexLock lock(&mutex_);
-  return failure_;
+  return follower_->LastLook();
 }
 
 Status ReaderDb::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
@@ -170,7 +159,7 @@ uint64_t ReaderDb::GetLatestSequenceNumber() const {
 // handle that it has stays valid, whatever became of the family.
 Status ReaderDb::Refresh() {
   return context_->WithMemory([this] {
-    Status s = Look(ReaderFollower::Depth::kLog);
+    Status s = follower_->Look(ReaderFollower::Depth::kLog);
     if (s.ok()) families_->Follow(follower_.get());
     return s;
   });
@@ -190,8 +179,8 @@ void ReaderDb::Run() {
     }
     quiet_looks = read_since_.exchange(false, std::memory_order_relaxed) ? 0 : quiet_looks + 1;
     if (quiet_looks >= kLooksUntilIdle) pace_.store(Pace::kIdle, std::memory_order_relaxed);
-    Look(pace_.load(std::memory_order_relaxed) == Pace::kIdle ? ReaderFollower::Depth::kTables
-                                                              : ReaderFollower::Depth::kLog)
+    const bool is_idle = pace_.load(std::memory_order_relaxed) == Pace::kIdle;
+    follower_->Look(is_idle ? ReaderFollower::Depth::kTables : ReaderFollower::Depth::kLog)
         .IgnoreError();  // reads tell of it
   }
 }

@@ -48,7 +48,6 @@ class ReaderDb final : public ReadOnlyDb {
 
   Status Refusal() const override;
   Status Start();
-  Status Look(ReaderFollower::Depth depth) const;
   Status BeforeRead() const;
   void Run();
 
@@ -60,10 +59,8 @@ class ReaderDb final : public ReadOnlyDb {
 
   mutable std::atomic<bool> read_since_{true};  // the last look of the thread
   mutable std::atomic<Pace> pace_{Pace::kFollowing};
-  mutable std::atomic<bool> failed_{false};  // the last look did
   mutable Mutex mutex_;
   mutable CondVar wake_{&mutex_};
-  mutable Status failure_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

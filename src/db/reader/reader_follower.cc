@@ -6,11 +6,13 @@
 #include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "src/api/types/comparator_check.h"
@@ -44,6 +46,9 @@ namespace {
 
 // Room for the trees over what is in the log and in no full chunk.
 constexpr size_t kReaderBlockBytes = 64 * 1024;
+
+// The owner would have to drop tables as often while a version is opened.
+constexpr int kMostAttempts = 64;
 
 // The largest number of levels of a database, so that all levels have a place.
 constexpr int kLevels = static_cast<int>(kMaxLevels) + 1;
@@ -102,7 +107,9 @@ Status ReaderFollower::Open() {
   pins_ = std::make_shared<ReaderPins>(std::move(page));
   s = pins_->Enter();
   if (s.ok() && !pins_->has_page()) s = KeepOwnersOut(pool);
-  if (s.ok()) s = OpenPool(pool);
+  // An owner may be storing what was read, or have told STORE of a new region: a second look finds both.
+  if (s.ok() && !OpenPool(pool).ok()) s = OpenPool(pool);
+  if (s.ok()) ForgetOthers(pool);
   if (s.ok() && MakeUuid(db_.pool->uuid()) != store.pool) {
     s = Status::InvalidArgument(db_.pool->path(), "is another pool than " + StorePath(db_.name) + " names");
   }
@@ -153,6 +160,20 @@ Status ReaderFollower::MarkMapped(const std::string& pool, const StoreDescriptor
     if (s.ok() && MarkOf(region.path, &mark).ok()) mapped_[region.path] = mark.file;
   }
   return s;
+}
+
+// STORE may name a file that is no region: one whose making was cut off, or one that took the place of a region which
+// was found elsewhere.
+void ReaderFollower::ForgetOthers(const std::string& pool) {
+  std::set<std::pair<uint64_t, uint64_t>> opened;  // by device and inode
+  for (int i = 1; i < db_.pool->regions().count(); i++) {
+    struct stat info;
+    if (::fstat(db_.pool->regions().at(i).region->file().fd(), &info) != 0) continue;
+    opened.emplace(uint64_t{major(info.st_dev)} << 32 | minor(info.st_dev), info.st_ino);
+  }
+  std::erase_if(mapped_, [&](const auto& item) {
+    return item.first != pool && opened.count({item.second.device, item.second.inode}) == 0;
+  });
 }
 
 // The tier that STORE names is opened, whether the options name it or not.
@@ -230,10 +251,11 @@ Status ReaderFollower::FollowManifest() {
   return s;
 }
 
-// Steps 2 and 3. The manifest is asked once more after a failure: what is damaged stays so.
+// Steps 2 and 3. The manifest is asked once more after a failure: what is damaged stays so. An owner that makes an edit
+// for each attempt does not keep a reader from telling of damage.
 Status ReaderFollower::Follow(uint64_t time) {
   Status s = FollowManifest();
-  while (s.ok()) {
+  for (int attempt = 1; s.ok(); attempt++) {
     if (version_ != nullptr && manifest_->edits() == edits_) {
       version_->hold->Raise(time);
       return s;
@@ -245,7 +267,7 @@ Status ReaderFollower::Follow(uint64_t time) {
       return opened;
     }
     s = FollowManifest();
-    if (s.ok() && manifest_->edits() == edits) return opened;
+    if (s.ok() && (manifest_->edits() == edits || attempt == kMostAttempts)) return opened;
   }
   return s;
 }
@@ -323,6 +345,13 @@ Status ReaderFollower::Look(Depth depth) {
     return TakeLook(depth);
   });
   sources_->states.Reclaim();  // what only they had need not be kept until the next edit
+  failed_.store(!last_look_.ok(), std::memory_order_relaxed);  // relaxed: the mutex orders last_look_
+  return last_look_;
+}
+
+Status ReaderFollower::LastLook() const {
+  if (!failed_.load(std::memory_order_relaxed)) return Status::OK();  // relaxed: as above
+  const MutexLock lock(&mutex_);
   return last_look_;
 }
 

@@ -38,6 +38,9 @@ class ReaderFollower final : public LogSource {
   // Brings what reads see up to date. After an error reads see what they saw. Throws nothing.
   Status Look(Depth depth) EXCLUDES(mutex_);
 
+  // How the last look ended. After one that failed this waits for a look that is under way.
+  Status LastLook() const EXCLUDES(mutex_);
+
   // Of the state that was published last, with whatever it takes to keep the part where it is. A look that failed may
   // have left parts behind, and then is the reason of an error.
   uint64_t LastVisible() const override;
@@ -75,6 +78,7 @@ class ReaderFollower final : public LogSource {
     bool operator==(const FileMark&) const = default;
   };
 
+  void ForgetOthers(const std::string& pool);
   static Status MarkOf(const std::string& path, FileMark* mark);
   Status MarkMapped(const std::string& pool, const StoreDescriptor& store);
   Status OpenPool(const std::string& path);
@@ -97,7 +101,8 @@ class ReaderFollower final : public LogSource {
   std::map<std::string, FileIdentity>
       mapped_;  // the pool and its regions by path, as they were before they were opened
 
-  std::atomic<uint64_t> shown_{0};  // the last sequence of the state that was published last
+  std::atomic<bool> failed_{false};  // the last look did
+  std::atomic<uint64_t> shown_{0};   // the last sequence of the state that was published last
 
   mutable Mutex mutex_;
   Status last_look_ GUARDED_BY(mutex_);

@@ -16,13 +16,10 @@
 #include <sstream>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "miodb/comparator.h"
 #include "miodb/env.h"
 #include "miodb/updates.h"
-#include "src/format/superblock.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
 #include "tests/common/reader_test_base.h"
@@ -371,98 +368,6 @@ TEST_F(ReaderSpaceTest, SaysThatTheLogWentIntoFiles) {
 }
 
 // ---- what comes while a reader looks
-
-// A region that lies where only STORE says is found as soon as the pool has it.
-TEST_F(ReaderSpaceTest, FollowsIntoANewRegion) {
-  options_.pool_size = 8 * kMiB;
-  Open();
-  Fill(1000, 400);
-  const std::unique_ptr<DB> reader = OpenReader();
-  ASSERT_NE(nullptr, reader);
-  std::atomic<bool> stop{false};
-  std::thread reads([&] {
-    while (!stop.load()) ASSERT_OK(reader->Refresh());
-  });
-  for (uint64_t i = 0; i < 3; i++) {
-    const std::string folder = dir_ / ("elsewhere" + std::to_string(i));
-    fs::create_directory(folder);
-    NvmRegion region;
-    region.path = folder + "/region";
-    region.limit = 16 * kMiB;
-    ASSERT_OK(db_->AddRegion(region));
-    for (uint64_t k = 0; k < 25000; k++) Put("r" + std::to_string(i) + FilledKey(k), std::string(400, 'r'));
-  }
-  stop.store(true);
-  reads.join();
-  ASSERT_OK(reader->Refresh());
-  EXPECT_EQ(Forward(db_.get()), Forward(reader.get()));
-}
-
-// As the bytewise one, and calls a hook the so manieth time that a thread which armed it asks for the name: a look does
-// so between reading the manifest and opening the tables.
-class NamedComparator final : public Comparator {
- public:
-  const char* Name() const override {
-    calls++;
-    if (hook != nullptr && calls == hook_at) std::exchange(hook, nullptr)();
-    return BytewiseComparator()->Name();
-  }
-  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
-  void FindShortestSeparator(std::string*, const Slice&) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-
-  static thread_local int calls, hook_at;
-  static thread_local std::function<void()> hook;
-};
-thread_local int NamedComparator::calls = 0, NamedComparator::hook_at = 0;
-thread_local std::function<void()> NamedComparator::hook;
-
-// The offset of the manifest area that the newest root of a pool names.
-uint64_t NewestArea(const std::string& pool) {
-  std::ifstream file(pool, std::ios::binary);
-  RootSlot newest = {};
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    RootSlot slot = {};
-    file.seekg(static_cast<std::streamoff>(RootSlotOffset(parity, 0)));
-    file.read(reinterpret_cast<char*>(&slot), sizeof(slot));
-    if (slot.epoch > newest.epoch) newest = slot;
-  }
-  return newest.manifest_offset;
-}
-
-// Tables of the state that a look has read are dropped before the look opens them, and the manifest goes on where the
-// reader has mapped nothing yet.
-TEST_F(ReaderSpaceTest, FollowsAManifestThatWentIntoNewSpace) {
-  const NamedComparator named;
-  options_.comparator = &named;
-  options_.write_buffer_size = 16 * kKiB;
-  options_.log_chunk_size = 8 * kKiB;
-  options_.pool_growth = 64 * kKiB;
-  Open();
-  Fill(200, 400);
-  ASSERT_OK(db_->Flush());
-  ASSERT_OK(db_->WaitForIdle());
-  NamedComparator::calls = 0;
-  ASSERT_NE(nullptr, OpenReader());
-  NamedComparator::hook_at = NamedComparator::calls;  // the last call is that of the look
-  NamedComparator::calls = 0;
-  bool went_on = false;
-  NamedComparator::hook = [&] {
-    const uint64_t mapped = fs::file_size(path_ + "/pool");
-    Fill(200, 400, 1);
-    db_->CompactRange(nullptr, nullptr);  // drops the tables that the look has read of
-    for (int round = 0; round < 1000 && NewestArea(path_ + "/pool") < mapped; round++) {
-      Fill(200, 400, 2);
-      ASSERT_OK(db_->CreateSavepoint(std::to_string(round)));  // keeps an area of the manifest
-    }
-    went_on = NewestArea(path_ + "/pool") >= mapped;
-  };
-  const std::unique_ptr<DB> reader = OpenReader();
-  NamedComparator::hook = nullptr;
-  EXPECT_TRUE(went_on);
-  ASSERT_NE(nullptr, reader);
-  EXPECT_EQ(Forward(db_.get()), Forward(reader.get()));
-}
 
 // Keys of the first family are never seen as keys of the default one.
 TEST_F(ReaderSpaceTest, TheFirstFamilyIsNeverSeenInTheDefaultOne) {
