@@ -73,10 +73,14 @@ Status VersionSet::Apply(VersionEdit edit, const Additions& added) {
     // The tables are moved in without memory, so the hash table has its places before the edit is durable.
     const size_t most = tables_.size() + added.tables.size();
     if (most >= tables_.bucket_count()) tables_.reserve(2 * most);  // equal: a new hash table makes its first bucket
+    for (const TableRef& table : added.tables) table->index()->MarkNamed();
     Status appended = manifest_.Append(edit);
     if (appended.ok()) Install(edit, &next);
     return appended;
   });
+  if (s.IsNoSpace()) {
+    for (const TableRef& table : added.tables) table->index()->MarkUnnamed();
+  }
   if (!s.ok() && !s.IsNoSpace()) {
     // The edit may be on the medium, so what it names and what it drops may both be needed after the next open.
     pool_->StopReuse();
@@ -200,7 +204,7 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
     CHECK(table != tables_.end());
     CHECK_GE(entries_, table->second->entries());
     entries_ -= table->second->entries();
-    if (!IsSaved(table->second)) table->second->index()->MarkDropped();
+    if (!IsSaved(table->second)) table->second->index()->MarkUnnamed();
     tables_.erase(table);
   }
   for (const uint64_t number : edit.removed_files) {
@@ -248,7 +252,7 @@ void VersionSet::ForgetSavepoint(uint64_t id) noexcept {
   const Version& version = *it->second->version;
   for (const Run* run : version.runs) {
     for (const TableRef& table : run->tables) {
-      if (tables_.count(table->number()) == 0 && !is_needed(table)) table->index()->MarkDropped();
+      if (tables_.count(table->number()) == 0 && !is_needed(table)) table->index()->MarkUnnamed();
     }
   }
   if (version.ssd != nullptr) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <set>
 #include <utility>
 
 #include "tests/common/environment.h"
@@ -230,6 +232,37 @@ TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {
     EXPECT_TRUE(result.given_up);
   }
   EXPECT_EQ(before, world.pool()->used_bytes());
+}
+
+// Tables that no edit names, of a merge that was given up or of one that was done, are no tables to a repair.
+TEST(MergeTest, TablesThatNoEditNamesLeaveNoHeader) {
+  MergeShape shape;
+  shape.key_count = 5000;
+  shape.keys_per_run = 5000;
+  shape.window = 5000;
+  MergeWorld world(shape, 1);
+  const auto headers = [&] {
+    std::set<PmRef> found;
+    for (PmRef ref = kPoolHeaderSize; ref < world.pool()->file_bytes(); ref += kExtentUnit) {
+      uint64_t magic;
+      memcpy(&magic, world.pool()->At(ref), sizeof(magic));
+      if (magic == kTableMagic) found.insert(ref);
+    }
+    return found;
+  };
+  const std::set<PmRef> before = headers();
+  for (const bool gives_up : {true, false}) {
+    MergeRequest request = world.Request();
+    request.payload_limit = 4096;
+    int asked = 0;
+    request.stop = [&] { return gives_up && ++asked > 1; };
+    {
+      MergeResult result;
+      EXPECT_EQ(!gives_up, MergeRuns(request, &result).ok());
+      EXPECT_TRUE(headers().size() > before.size() || gives_up);
+    }
+    EXPECT_EQ(before, headers());
+  }
 }
 
 // Gives the first leaf of a table the checksum that is right for what is in it.

@@ -22,7 +22,7 @@ Extent::Extent(Pool* pool, PmRef offset, uint64_t size, ExtentKind kind)
 // a crash that brings the number back leaves an index that no edit names, as one that was never erased.
 Extent::~Extent() {
   if (abandoned_) return;
-  if (dropped_) EraseMagic();
+  if (unnamed_) EraseMagic();
   pool_->Release(offset_, size_ + trimmed_, kind_);
 }
 

@@ -79,12 +79,13 @@ class Extent {
   // Never gives the space back while the database is open: its state on the medium is in doubt.
   void Abandon() { abandoned_ = true; }
 
-  // The manifest names this index extent no more, durably: when its last reader is gone its magic number is erased, so
-  // that a repair which has no manifest to go by does not take it for a table. By any thread.
-  void MarkDropped() {
-    CHECK(kind_ == ExtentKind::kIndex);               // others have no magic number at their beginning
-    dropped_.store(true, std::memory_order_relaxed);  // relaxed: ordered by the reference count
-  }
+  // The manifest does not name this index extent, because it was just made or because a durable edit has dropped it:
+  // when its last reader is gone its magic number is erased, so that a repair which has no manifest to go by does not
+  // take it for a table. By any thread.
+  void MarkUnnamed() { SetUnnamed(true); }
+
+  // An edit that names it may be durable from now on.
+  void MarkNamed() { SetUnnamed(false); }
 
   // Payload extents: bytes that were written for records. Payload bytes that are not live are garbage; the rest of the
   // extent is rounding. Set before the extent is shared.
@@ -106,6 +107,10 @@ class Extent {
   uint64_t first_table = 0;
 
  private:
+  void SetUnnamed(bool unnamed) {
+    CHECK(kind_ == ExtentKind::kIndex);                  // others have no magic number at their beginning
+    unnamed_.store(unnamed, std::memory_order_relaxed);  // relaxed: ordered by the reference count
+  }
   void EraseMagic();
   Region* RegionOf(uint64_t* offset) const;
 
@@ -116,7 +121,7 @@ class Extent {
   uint64_t trimmed_ = 0;  // bytes behind the extent that are still taken for it
   const ExtentKind kind_;
   bool abandoned_ = false;
-  std::atomic<bool> dropped_{false};
+  std::atomic<bool> unnamed_{false};
 };
 
 using ExtentRef = std::shared_ptr<Extent>;

@@ -79,7 +79,7 @@ uint64_t NewestArea(const std::string& pool) {
 // Tables of the state that a look has read are dropped before the look opens them, and the manifest goes on where the
 // reader has mapped nothing yet.
 TEST_F(ReaderGrowthTest, FollowsAManifestThatWentIntoNewSpace) {
-  const NamedComparator named;
+  static const NamedComparator named;  // outlives the database
   options_.comparator = &named;
   options_.write_buffer_size = 16 * kKiB;
   options_.log_chunk_size = 8 * kKiB;
@@ -112,7 +112,7 @@ TEST_F(ReaderGrowthTest, FollowsAManifestThatWentIntoNewSpace) {
 
 // An owner that makes an edit for each attempt of a look does not keep the look from ending.
 TEST_F(ReaderGrowthTest, ALookEndsBesideAnOwnerThatNeverRests) {
-  const NamedComparator named;
+  static const NamedComparator named;  // outlives the database
   options_.comparator = &named;
   Open();
   Put("a", "1");
