@@ -5,7 +5,7 @@
 //   manifest  the records of the current area, its footer, its confirmed count; that tables and chunks have a place
 //   log       frames of every chunk; with the folder of log files, that it is this pool's, and every batch; that the
 //             sequences of all follow one another
-//   tables    header, every node, meta block; every entry against its record; key order, versions newest first; counts,
+//   tables    header and every node; every entry against its record; key order, versions newest first; counts,
 //             flags and bounds of sequences; live bytes of every payload extent; that tables of one run do not overlap
 //   files     with the directory of the SSD tier: what verify_ssd.h says
 //   saved     the areas and the log of savepoints (verify_savepoints.h), and all of their tables and files

@@ -1,4 +1,4 @@
-// Databases of LevelDB and RocksDB, read and written by their own libraries.
+// Databases of LevelDB, which are read and written, and of RocksDB, which are read, by their own libraries.
 //
 // LevelDB has no way to open a database without writing to it, and RocksDB writes its info log. So what is opened is a
 // folder of its own below the system's for temporary files, with links to the source's files: what the library makes or
