@@ -94,8 +94,9 @@ Status TableSink::FinishTable() {
   }
   builder_.reset();
   apart_ = logged_ = marked_ = false;
-  if (s.ok()) table->index()->MarkUnnamed();  // until an edit names it, which a job that is given up never makes
-  if (s.ok()) tables_.push_back(std::move(table));
+  if (!s.ok()) return s;
+  table->index()->MarkUnnamed();  // until an edit names it, which a job that is given up never makes
+  tables_.push_back(std::move(table));
   return s;
 }
 

@@ -217,12 +217,17 @@ TEST(MergeTest, ATableOfOnlyDroppedEntriesLeavesNothing) {
   EXPECT_EQ(maker.made().size(), result.payload.dropped.size());
 }
 
-TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {
+// So many keys that a merge asks more than once whether to stop.
+MergeShape ManyKeys() {
   MergeShape shape;
   shape.key_count = 5000;
   shape.keys_per_run = 5000;
   shape.window = 5000;
-  MergeWorld world(shape, 1);
+  return shape;
+}
+
+TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {
+  MergeWorld world(ManyKeys(), 1);
   MergeRequest request = world.Request();
   request.stop = [] { return true; };
   const uint64_t before = world.pool()->used_bytes();
@@ -236,11 +241,7 @@ TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {
 
 // Tables that no edit names, of a merge that was given up or of one that was done, are no tables to a repair.
 TEST(MergeTest, TablesThatNoEditNamesLeaveNoHeader) {
-  MergeShape shape;
-  shape.key_count = 5000;
-  shape.keys_per_run = 5000;
-  shape.window = 5000;
-  MergeWorld world(shape, 1);
+  MergeWorld world(ManyKeys(), 1);
   const auto headers = [&] {
     std::set<PmRef> found;
     for (PmRef ref = kPoolHeaderSize; ref < world.pool()->file_bytes(); ref += kExtentUnit) {

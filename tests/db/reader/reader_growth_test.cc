@@ -17,7 +17,7 @@
 #include "miodb/comparator.h"
 #include "miodb/env.h"
 #include "src/db/store/store_file.h"
-#include "src/format/superblock.h"
+#include "src/nvm/pool/pool_image.h"
 #include "tests/common/reader_test_base.h"
 
 namespace miodb::test {
@@ -65,15 +65,9 @@ thread_local std::function<const char*()> NamedComparator::always;
 
 // The offset of the manifest area that the newest root of a pool names.
 uint64_t NewestArea(const std::string& pool) {
-  std::ifstream file(pool, std::ios::binary);
-  RootSlot newest = {};
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    RootSlot slot = {};
-    file.seekg(static_cast<std::streamoff>(RootSlotOffset(parity, 0)));
-    file.read(reinterpret_cast<char*>(&slot), sizeof(slot));
-    if (slot.epoch > newest.epoch) newest = slot;
-  }
-  return newest.manifest_offset;
+  std::string page(kPoolHeaderSize, '\0');
+  std::ifstream(pool, std::ios::binary).read(page.data(), kPoolHeaderSize);
+  return ReadPoolHeader(page.data(), page.size()).current.manifest_offset;
 }
 
 // Tables of the state that a look has read are dropped before the look opens them, and the manifest goes on where the
@@ -225,7 +219,7 @@ TEST_F(ReaderGrowthTest, FollowsIntoARegionThatAnOpenAdds) {
   options_ = without;
 }
 
-// What STORE names and the pool does not have is nothing to a reader.
+// A file that STORE names and the pool does not have is nothing to a reader.
 TEST_F(ReaderGrowthTest, AFileThatIsNoRegionMayGo) {
   Open();
   Put("a", "1");
