@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <set>
 #include <utility>
 
 #include "tests/common/environment.h"
+#include "tests/common/free_space.h"
 #include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
@@ -245,9 +245,7 @@ TEST(MergeTest, TablesThatNoEditNamesLeaveNoHeader) {
   const auto headers = [&] {
     std::set<PmRef> found;
     for (PmRef ref = kPoolHeaderSize; ref < world.pool()->file_bytes(); ref += kExtentUnit) {
-      uint64_t magic;
-      memcpy(&magic, world.pool()->At(ref), sizeof(magic));
-      if (magic == kTableMagic) found.insert(ref);
+      if (WordAt(world.pool()->At(ref)) == kTableMagic) found.insert(ref);
     }
     return found;
   };

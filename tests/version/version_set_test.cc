@@ -8,6 +8,7 @@
 
 #include "compaction/merge/drop_account.h"
 #include "tests/common/environment.h"
+#include "tests/common/free_space.h"
 #include "tests/common/random/comparators.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
@@ -280,11 +281,6 @@ TEST_F(VersionSetTest, RandomHistoriesSurviveReopening) {
       if (HasFatalFailure()) return;
     }
   }
-}
-
-// Space that is free is poisoned under AddressSanitizer.
-__attribute__((no_sanitize("address"))) uint64_t WordAt(const char* at) {
-  return *reinterpret_cast<const volatile uint64_t*>(at);
 }
 
 // So that a repair without a manifest does not take it for a table.
