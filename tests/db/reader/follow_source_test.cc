@@ -152,7 +152,8 @@ TEST_F(FollowSourceTest, AKilledFollowerGoesOn) {
   copy_.reset();
   for (uint64_t round = 0; round < 3 && !HasFailure(); round++) {
     const std::string identity = Identity();
-    DB* opened = nullptr;  // not closed by the child
+    DB* opened = nullptr;           // not closed by the child
+    ASSERT_OK(db_->WaitForIdle());  // no thread holds the allocator of a sanitizer while this process forks
     WaitingChild child([&] {
       if (!DB::Open(options_, copy_path_, &opened).ok() || !opened->FollowSource(identity).ok()) return false;
       // What the source is going to write, with the same numbers.
