@@ -133,8 +133,9 @@ uint64_t Space::ReserveChunkBytes() const {
 // The figures are of one moment of the database's mutex; those of the pool may be older by an allocation.
 SpaceFigures Space::Figures() const {
   SpaceFigures figures;
-  figures.free = db_.pool->free_bytes();
-  figures.capacity = db_.pool->capacity();
+  const PoolRoom room = db_.pool->Room();
+  figures.free = room.free;
+  figures.capacity = room.capacity;
   figures.index_reserve = IndexReserve(Demand::kAny, 0);
   figures.reserve = figures.index_reserve + ChunkReserve();
   figures.copies = copy_room_.Bytes();

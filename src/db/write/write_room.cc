@@ -241,7 +241,8 @@ Status WritePath::NoRoom(bool* give_up, StallClock* clock) {
     return Status::OK();
   }
   *give_up = true;
-  db_.events.NoteSpace(SpaceLevel::kFull, db_.pool->free_bytes(), db_.pool->capacity());
+  const PoolRoom room = db_.pool->Room();
+  db_.events.NoteSpace(SpaceLevel::kFull, room.free, room.capacity);
   return PoolFull(*db_.pool, *tree_->versions, "");
 }
 

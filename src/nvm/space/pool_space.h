@@ -34,6 +34,12 @@
 
 namespace miodb {
 
+// Bytes that a pool may have, as far as is known, and those of them that are free, at one moment.
+struct PoolRoom {
+  uint64_t capacity = 0;
+  uint64_t free = 0;
+};
+
 // Free storage that stays: a quarter of what is in use, what the files would grow ahead, and the reserve, though of the
 // latter two no more than is in use; or, where nobody writes, the reserve up to a small share of what is in use.
 enum class KeptFree : uint8_t { kForWriters, kAtRest };
@@ -95,7 +101,7 @@ class PoolSpace {
   uint64_t held_in(int i) const;   // of these, what waits for readers
   uint64_t limit_of(int i) const;  // of one region; 0: what its medium has
   uint64_t capacity() const;       // what all regions may have, as far as is known
-  uint64_t free_bytes() const;     // capacity - used
+  PoolRoom Room() const;
 
   // The regions as a placement policy sees them, all at one moment.
   std::vector<PlacementRegion> Figures() const;

@@ -44,11 +44,11 @@ uint64_t PoolSpace::capacity() const {
   return Capacity();
 }
 
-// The two figures are of one moment, under one lock. Capacity may be below the space in use, if a limit was lowered.
-uint64_t PoolSpace::free_bytes() const {
+// Capacity may be below the space in use, if a limit was lowered.
+PoolRoom PoolSpace::Room() const {
   MutexLock lock(&mutex_);
-  const uint64_t used = UsedBytes(), all = Capacity();
-  return used < all ? all - used : 0;
+  const uint64_t all = Capacity();
+  return {all, all - std::min(all, UsedBytes())};
 }
 
 // Regions without a limit on one file system each count all that it had, so a policy sees no difference between them
