@@ -34,7 +34,7 @@
 
 namespace miodb {
 
-// Bytes that a pool may have, as far as is known, and those of them that are free, at one moment.
+// Bytes of a pool at one moment: the capacity, as far as the system has told it, and the free part of it.
 struct PoolRoom {
   uint64_t capacity = 0;
   uint64_t free = 0;
