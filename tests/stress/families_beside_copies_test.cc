@@ -36,8 +36,8 @@ std::string Described(const Content& c) {
 }
 
 // The writes of a round are numbered like the sequences of the database. The making of the family takes none, and lies
-// between the first two.
-constexpr uint64_t kBatch = 3, kAlone = 4, kCounter = 5, kPad = 6, kDrop = 7, kWritesOfARound = 8;
+// between the first two. The sixth only takes space.
+constexpr uint64_t kBatch = 3, kAlone = 4, kCounter = 5, kDrop = 7, kWritesOfARound = 8;
 
 // The contents that the database had while its last sequence was this one.
 std::vector<Content> ContentsAt(uint64_t sequence) {
