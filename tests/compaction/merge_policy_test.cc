@@ -199,7 +199,7 @@ TEST(MergeSpaceTest, CopiesNothingIfTooLittleWouldBeLeft) {
   MergeWorld world(shape, 1);
   MergeRequest request = world.Request();
   request.settle_limit = 1000;
-  request.leave_free = world.pool()->free_bytes();
+  request.leave_free = world.pool()->Room().free;
   MergeResult result;
   ASSERT_OK(MergeRuns(request, &result));
   world.Check(result);
@@ -220,12 +220,12 @@ TEST(MergeSpaceTest, CopiesAsMuchAsThereIsSpaceFor) {
     MergeRequest request = world.Request();
     request.settle_limit = 1000;
     const uint64_t room = (5 + random.Uniform(40)) * kExtentUnit;
-    request.leave_free = world.pool()->free_bytes() - room;
+    request.leave_free = world.pool()->Room().free - room;
     MergeResult result;
     ASSERT_OK(MergeRuns(request, &result));
     world.Check(result);
     EXPECT_LE(result.bytes_copied, room);
-    EXPECT_GE(world.pool()->free_bytes() + (uint64_t{1} << 20), request.leave_free);
+    EXPECT_GE(world.pool()->Room().free + (uint64_t{1} << 20), request.leave_free);
     if (HasFatalFailure()) return;
   }
 }
@@ -276,7 +276,7 @@ TEST(MergeSpaceTest, WithoutSpaceForAnIndexNothingHappens) {
     MergeResult result;
     EXPECT_STATUS(NoSpace, MergeRuns(world.Request(), &result));
   }
-  EXPECT_EQ(0u, world.pool()->free_bytes());
+  EXPECT_EQ(0u, world.pool()->Room().free);
   taken.clear();
   MergeResult result;
   ASSERT_OK(MergeRuns(world.Request(), &result));

@@ -199,7 +199,7 @@ TEST(ExtentTest, RandomHistoriesNeitherOverlapNorLeak) {
         owner.Step();
         ASSERT_EQ(before + owner.bytes(), pool->used_bytes());
         ASSERT_LE(pool->used_bytes(), pool->capacity());
-        ASSERT_EQ(pool->capacity() - pool->used_bytes(), pool->free_bytes());
+        ASSERT_EQ(pool->capacity() - pool->used_bytes(), pool->Room().free);
       }
     }
     ASSERT_EQ(before, pool->used_bytes());

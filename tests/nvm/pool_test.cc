@@ -177,7 +177,7 @@ TEST_F(PoolTest, OpensWithAllSpaceFree) {
   EXPECT_EQ(kPoolHeaderSize, pool_->used_bytes());
   ASSERT_OK(Open());
   EXPECT_EQ(kPoolHeaderSize, pool_->used_bytes());
-  EXPECT_EQ(pool_->capacity() - kPoolHeaderSize, pool_->free_bytes());
+  EXPECT_EQ(pool_->capacity() - kPoolHeaderSize, pool_->Room().free);
 }
 
 TEST_F(PoolTest, GrowsUpToItsLimitAndSaysNoSpaceExactlyThere) {
@@ -204,7 +204,7 @@ TEST_F(PoolTest, GivesOneExtentOfEverything) {
   EXPECT_STATUS(NoSpace, pool_->Allocate(8 * kMiB - kPoolHeaderSize + 1, ExtentKind::kLog, &extent));
   EXPECT_EQ(kInitialRegionSize, pool_->file_bytes()) << "what cannot be had must not make the file grow";
   ASSERT_OK(pool_->Allocate(8 * kMiB - kPoolHeaderSize, ExtentKind::kLog, &extent));
-  EXPECT_EQ(0u, pool_->free_bytes());
+  EXPECT_EQ(0u, pool_->Room().free);
   EXPECT_EQ(8 * kMiB, pool_->file_bytes());
 }
 
@@ -412,7 +412,7 @@ TEST_F(PoolTest, LeavesFreeAsManyBytesAsItWasToldTo) {
     EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(most + 1, most + 1, leave, ExtentKind::kLog, &extent));
     ASSERT_OK(pool_->AllocateAtMost(all, kUnit, leave, ExtentKind::kLog, &extent));
     EXPECT_EQ(most, extent->size()) << "settles for what is left";
-    EXPECT_EQ(all - most, pool_->free_bytes());
+    EXPECT_EQ(all - most, pool_->Room().free);
     extent.reset();
     EXPECT_OK(pool_->AllocateAtMost(most, most, leave, ExtentKind::kLog, &extent));
   }
@@ -451,7 +451,7 @@ TEST_F(PoolTest, AllocateAtMostSettlesForTheLongestRun) {
   ExtentRef small;
   ASSERT_OK(pool_->AllocateAtMost(5 * kUnit, 1, 0, ExtentKind::kIndex, &small));
   EXPECT_EQ(kUnit, small->size());
-  EXPECT_EQ(((count + 1) / 2 - 3) * kUnit, pool_->free_bytes());
+  EXPECT_EQ(((count + 1) / 2 - 3) * kUnit, pool_->Room().free);
 }
 
 TEST_F(PoolTest, AllocateAtMostTakesAllIfThereIsRoom) {

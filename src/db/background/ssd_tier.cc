@@ -145,7 +145,7 @@ bool SsdTier::WantsRoom() const {
   if (tree_->versions->current()->levels.back().empty()) return false;
   // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
   const uint64_t least = space_->Reserve(Space::Demand::kAny) + db_.pool->capacity() / kLastShare;
-  if (scheduler_->full() || scheduler_->anything_blocked() || db_.pool->free_bytes() < least) return true;
+  if (scheduler_->full() || scheduler_->anything_blocked() || db_.pool->Room().free < least) return true;
   return NvmBytes() > NvmBudget() && !BufferTooLarge();
 }
 

@@ -151,7 +151,7 @@ SpaceFigures Space::Figures() const {
 }
 
 uint64_t Space::PlentyAbove() const {
-  const uint64_t free = db_.pool->free_bytes();
+  const uint64_t free = db_.pool->Room().free;
   const uint64_t keep = Plenty() + Reserve(Demand::kAny);
   return free > keep ? free - keep : 0;
 }
@@ -360,12 +360,12 @@ bool Space::PrepareChunks() {
     KeepClearOfLimit();
     count = MissingSpares(bytes);
     if (!control_->error().ok() || control_->closing() || count == 0) return false;
-    free = db_.pool->free_bytes();
+    free = db_.pool->Room().free;
     if (scheduler_->FullAsItIs() && free <= refused_free_ && NowMicros() < look_again_micros_) return false;
     // The reserve counts spares, not chunks on their way, so only where there is much more room than that.
     const bool edit_is_slow = db_.options.log_mode == kLogPmem && db_.pool->persist().fence_is_slow();
     const uint64_t plenty = 2 * (Reserve(Demand::kAny) + kMaxSpares * bytes);
-    if (!edit_is_slow || db_.pool->free_bytes() < plenty) count = 1;
+    if (!edit_is_slow || db_.pool->Room().free < plenty) count = 1;
     CHECK(!preparing_);  // one thread prepares
     preparing_ = true;
     scheduler_->LookForSpace();
@@ -388,7 +388,7 @@ bool Space::PrepareChunks() {
   if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
   scheduler_->FoundSpace(!s.IsNoSpace() || !spares_.empty());
   // Another thread may have taken space meanwhile. Tests that do the work themselves have no time that passes.
-  refused_free_ = s.IsNoSpace() ? std::min(free, db_.pool->free_bytes()) : 0;
+  refused_free_ = s.IsNoSpace() ? std::min(free, db_.pool->Room().free) : 0;
   look_again_micros_ = db_.hooks.manual_background ? 0 : NowMicros() + kLookAgainMicros;
   control_->Changed();
   control_->SignalDone();

@@ -99,7 +99,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, Space::Demand demand) {
   if (waited >= kLongStallMicros) {
     db_.LogWarning("a writer waited %llu us for room: %zu sealed memtables, %llu bytes free, %llu reserved",
                    static_cast<unsigned long long>(waited), tree_->immutables.size(),
-                   static_cast<unsigned long long>(db_.pool->free_bytes()),
+                   static_cast<unsigned long long>(db_.pool->Room().free),
                    static_cast<unsigned long long>(space_->Reserve(Space::Demand::kAny)));
   }
   return s;

@@ -182,7 +182,6 @@ class Pool {
   // The limits, or file sizes plus what the file systems could give.
   uint64_t capacity() const { return space_.capacity(); }
   PoolRoom Room() const { return space_.Room(); }
-  uint64_t free_bytes() const { return Room().free; }
 
  private:
   friend class Extent;
