@@ -284,6 +284,21 @@ TEST_F(GivenBackTest, IsWhatStayedFreeThroughAWindow) {
   ExpectFull(*small, 's');
 }
 
+// A window without length has no past: an extent that was taken before it, when less was free, keeps nothing back.
+TEST_F(GivenBackTest, AtRestIsWhatIsFreeAtTheMoment) {
+  ASSERT_OK(Create(64 * kMiB, kMiB));
+  ExtentRef big = Filled(16 * kMiB, 'b');
+  const ExtentRef small = Filled(kMiB, 's');
+  while (pool_->GiveBackIdle(1, 0, 0, KeptFree::kAtRest)) continue;
+  const ExtentRef taken = Filled(kMiB, 't');
+  big.reset();
+  EXPECT_TRUE(pool_->GiveBackIdle(2, 0, 0, KeptFree::kAtRest));
+  while (pool_->GiveBackIdle(3, 0, 0, KeptFree::kAtRest)) continue;
+  EXPECT_LE(Stored(), 3 * kMiB);
+  ExpectFull(*small, 's');
+  ExpectFull(*taken, 't');
+}
+
 TEST_F(GivenBackTest, IsTakenAgainBeforeAnybodyGetsIt) {
   ASSERT_OK(Create(64 * kMiB, kMiB));
   Random random(7);

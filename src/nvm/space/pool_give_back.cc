@@ -113,7 +113,7 @@ uint64_t PoolSpace::GiveBack(uint64_t most) {
 
 // Nobody needed the least of stored free space in a window of time. This least, less the reserve, is the surplus, and
 // each call gives back a piece of it. Space that is taken meanwhile lowers the least (TryAllocate), and so the next
-// surplus.
+// surplus. A window without length is the moment of the call: what was taken before does not count.
 bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve, KeptFree kept) {
   uint64_t most, holes = 0, given = 0;
   bool scarce;
@@ -127,7 +127,7 @@ bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64
       least_stored_free_ = UINT64_MAX;
     }
     const uint64_t stored = StoredFree(), keep = Keep(reserve, kept);
-    least_stored_free_ = std::min(least_stored_free_, stored);
+    least_stored_free_ = window_micros == 0 ? stored : std::min(least_stored_free_, stored);
     if (now_micros - window_began_ >= window_micros) {
       surplus_ = least_stored_free_ - std::min(least_stored_free_, keep);
       window_began_ = now_micros;
