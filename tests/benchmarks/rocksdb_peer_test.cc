@@ -2,6 +2,7 @@
 // kinds of writes, batches, snapshots, gets of one and of many keys, iterators in both directions with bounds, flushes,
 // compactions, reopens.
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "tests/common/environment.h"
@@ -21,6 +22,7 @@
 
 #include "benchmarks/common/engines/family_name.h"
 #include "miodb/merge_operator.h"
+#include "src/util/check/check.h"
 #include "tests/benchmarks/rocksdb_peer.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/program.h"
@@ -293,12 +295,19 @@ TEST(RocksdbPeerTest, GivesTheSameAnswers) {
   }
 }
 
+// The file of the RocksDB that this test is linked with, which cannot open databases of every newer release.
+std::string LinkedLibrary() {
+  Dl_info info = {};
+  CHECK(dladdr(reinterpret_cast<const void*>(&rocksdb::DestroyDB), &info) != 0);
+  return info.dli_fname;
+}
+
 // Two flushes leave two files of each family at level 0, too few for a compaction that nobody asks for.
 TEST(RocksdbPeerTest, DbBenchFlushesAndCompactsAllFamilies) {
   const TestDir dir;
   const std::string path = dir.path() + "/rocksdb";
   constexpr int kFamilies = 3;
-  const std::string command = "db_bench --engine=rocksdb --db=" + path +
+  const std::string command = "db_bench --engine=rocksdb --library=" + LinkedLibrary() + " --db=" + path +
                               " --num=300 --num_column_families=" + std::to_string(kFamilies) +
                               " --benchmarks=fillseq,flush,overwrite,flush";
   const auto files_of = [&](const std::string& property) {
