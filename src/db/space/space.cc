@@ -365,7 +365,7 @@ bool Space::PrepareChunks() {
     // The reserve counts spares, not chunks on their way, so only where there is much more room than that.
     const bool edit_is_slow = db_.options.log_mode == kLogPmem && db_.pool->persist().fence_is_slow();
     const uint64_t plenty = 2 * (Reserve(Demand::kAny) + kMaxSpares * bytes);
-    if (!edit_is_slow || db_.pool->Room().free < plenty) count = 1;
+    if (!edit_is_slow || free < plenty) count = 1;
     CHECK(!preparing_);  // one thread prepares
     preparing_ = true;
     scheduler_->LookForSpace();
