@@ -55,7 +55,7 @@ class MemTable {
     DCHECK(min_sequence_ > 0 && min_sequence_ <= max_sequence_);
   }
 
-  // Any record of a log: a range deletion goes to the ranges.
+  // Any record of a log: a range deletion goes to the ranges, which ShowRanges has to show.
   void AddRecord(const Slice& key, const Slice& value, uint64_t tag, const char* place, size_t record_size) {
     if (TagType(tag) == kTypeRangeDeletion) [[unlikely]] {
       AddRange(key, value, TagSequence(tag));
@@ -64,8 +64,11 @@ class MemTable {
     }
   }
 
-  // All keys in [begin, end) are gone as of the sequence.
+  // All keys in [begin, end) are gone as of the sequence, for readers from the next ShowRanges on.
   void AddRange(const Slice& begin, const Slice& end, uint64_t sequence);
+
+  // Readers find the ranges that were added. Once for all records that become visible together, and before they do.
+  void ShowRanges() { ranges_.Show(order_); }
   const MemTableRanges& ranges() const { return ranges_; }
 
   // Makes a filter that was left for later, of the keys that are there; from then on it has those that come. Without
@@ -99,7 +102,7 @@ class MemTable {
   void EndBeside(uint64_t last_sequence);
 
   // Takes up a recovered chunk, in the order of sequences, and then the ranges that it deletes, which it has no places
-  // of. By the open, before anybody reads. REQUIRES: nothing was added by Add.
+  // of, and which ShowRanges has to show. By the open, before anybody reads. REQUIRES: nothing was added by Add.
   void AddSorted(std::unique_ptr<SortedChunk> chunk);
   void AddSortedRange(const Slice& begin, const Slice& end, uint64_t sequence);
 

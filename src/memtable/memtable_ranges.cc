@@ -1,39 +1,52 @@
 #include "src/memtable/memtable_ranges.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace miodb {
 
-// Each Add makes a new view and publishes it by one store; readers take whichever view is there, without a lock. Old
+// Each Show makes a new view and publishes it by one store; readers take whichever view is there, without a lock. Old
 // views stay until the memtable goes, since a reader may hold any of them. A view has two sets: the newest few, which
-// are cut into fragments anew by each Add, and all others, which are when the few have become too many.
+// are cut into fragments anew by each Show, and all others, which are when the few have become too many. So a group of
+// any number of ranges costs one set of all, in time and in memory.
 
-// No read is told apart from another here, so all sequences are kept. The view is whole before it is published, and the
-// sequence that makes the range visible is published after it.
+// No read is told apart from another here, so all sequences are kept.
 void MemTableRanges::Add(const KeyOrder& order, const Slice& begin, const Slice& end, uint64_t sequence) {
-  auto view = std::make_unique<View>();
-  const View* const last = view_.load(std::memory_order_relaxed);  // relaxed: the adder's own
   if (order.Compare(begin, end) >= 0) {
-    if (last == nullptr) Publish(std::move(view));
+    all_shown_ = all_shown_ && view() != nullptr;
     return;
   }
   DCHECK(newest_.empty() || newest_.back().sequence < sequence);
   newest_.push_back({begin.ToString(), end.ToString(), sequence});
-  if (last != nullptr) view->most = last->most;
-  if (newest_.size() > kMostNewest) {
-    most_.insert(most_.end(), newest_.begin(), newest_.end());
-    newest_.clear();
-    view->most = RangeSet::Make(order, most_, nullptr);
-  } else {
-    view->newest = RangeSet::Make(order, newest_, nullptr);
-  }
-  const size_t bytes = sizeof(View) + (newest_.empty() ? view->most : view->newest)->memory_bytes();
-  bytes_.store(memory_bytes() + bytes, std::memory_order_relaxed);  // relaxed: a figure
-  Publish(std::move(view));
+  all_shown_ = false;
 }
 
-void MemTableRanges::Publish(std::unique_ptr<const View> view) {
-  DCHECK(view != nullptr);
+// The view is whole before it is published, and the sequence that makes its ranges visible is published after it.
+void MemTableRanges::MakeView(const KeyOrder& order) {
+  auto view = std::make_unique<View>();
+  const View* const last = view_.load(std::memory_order_relaxed);  // relaxed: the adder's own
+  if (newest_.size() > kMostNewest) {
+    most_.reserve(most_.size() + newest_.size());
+    std::move(newest_.begin(), newest_.end(), std::back_inserter(most_));
+    newest_.clear();
+  }
+  size_t bytes = sizeof(View);
+  if (most_shown_ < most_.size()) {
+    view->most = RangeSet::Make(order, most_, nullptr);
+    bytes += view->most->memory_bytes();
+  } else if (last != nullptr) {
+    view->most = last->most;
+  }
+  if (!newest_.empty()) {
+    view->newest = RangeSet::Make(order, newest_, nullptr);
+    bytes += view->newest->memory_bytes();
+  }
   views_.push_back(std::move(view));
-  view_.store(views_.back().get(), std::memory_order_release);  // release: pairs with the acquire of readers
+  view_.store(views_.back().get(), std::memory_order_release);      // release: pairs with the acquire of readers
+  bytes_.store(memory_bytes() + bytes, std::memory_order_relaxed);  // relaxed: a figure
+  most_shown_ = most_.size();
+  all_shown_ = true;
 }
 
 void MemTableRanges::AppendTo(std::vector<const RangeSet*>* sets) const {
@@ -47,7 +60,7 @@ void MemTableRanges::AppendTo(std::vector<const RangeSet*>* sets) const {
 
 std::vector<RangeDeletion> MemTableRanges::All() const {
   std::vector<RangeDeletion> all = most_;
-  DCHECK_LE(newest_.size(), kMostNewest);
+  DCHECK(newest_.size() <= kMostNewest || !all_shown_);
   all.insert(all.end(), newest_.begin(), newest_.end());
   return all;
 }

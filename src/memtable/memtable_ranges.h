@@ -1,5 +1,5 @@
 // The range deletions of a memtable: a set of most of them, made anew now and then, and a small one of the newest, made
-// anew for each. Readers find both by one pointer.
+// anew for each group of writes that has some. Readers find both by one pointer.
 //
 // Threads: one adds, the adder of the memtable; any number read meanwhile without locks. Ownership: what a reader was
 // given lives as long as this. A memtable is sealed before what nobody is given any more takes much memory
@@ -32,30 +32,39 @@ class MemTableRanges {
   MemTableRanges(const MemTableRanges&) = delete;
   MemTableRanges& operator=(const MemTableRanges&) = delete;
 
-  // A range of no keys, where begin does not come before end, is no range; but there is a view from then on.
+  // Readers find the range from the next Show on. A range of no keys, where begin does not come before end, is no
+  // range; but there is a view from then on.
   void Add(const KeyOrder& order, const Slice& begin, const Slice& end, uint64_t sequence);
 
-  // nullptr: nothing was added.
-  const View* view() const { return view_.load(std::memory_order_acquire); }  // acquire: pairs with Add
+  // Readers find all that was added, by one view. May be called again after an attempt that lacked memory.
+  void Show(const KeyOrder& order) {
+    if (!all_shown_) [[unlikely]]
+      MakeView(order);
+  }
+
+  // nullptr: nothing was shown.
+  const View* view() const { return view_.load(std::memory_order_acquire); }  // acquire: pairs with Show
 
   // The sets of the view, behind those that are there.
   void AppendTo(std::vector<const RangeSet*>* sets) const;
 
-  // All of them, by the adder, or once nobody adds.
+  // All that were added, by the adder, or once nobody adds.
   std::vector<RangeDeletion> All() const;
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }  // relaxed: a figure
   bool has_had_its_share() const { return memory_bytes() > kMostBytes; }
 
  private:
-  void Publish(std::unique_ptr<const View> view);
+  void MakeView(const KeyOrder& order);
 
-  // So many are in the small set.
+  // So many are in the small set at most.
   static constexpr size_t kMostNewest = 32;
 
   std::atomic<const View*> view_{nullptr};
   std::vector<std::unique_ptr<const View>> views_;  // all that there were
   std::vector<RangeDeletion> most_;
   std::vector<RangeDeletion> newest_;
+  size_t most_shown_ = 0;  // of most_, by the view
+  bool all_shown_ = true;
   std::atomic<size_t> bytes_{0};
 };
 

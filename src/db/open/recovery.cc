@@ -105,6 +105,7 @@ Status Recovery::ReplayBatch(const Slice& batch, MemTable* memtable) {
   for (const LogRecord& record : records) {
     memtable->AddRecord(record.key, record.value, PackTag(sequence++, record.type), record.place, record.size());
   }
+  memtable->ShowRanges();
   return Status::OK();
 }
 

@@ -107,6 +107,7 @@ void LogFollower::Begin(Chunk* chunk) {
 }
 
 // A frame of which the insertion was cut off, for want of memory, goes on where it ended: no record is inserted twice.
+// Ranges of the part that was inserted before are shown with the rest.
 Status LogFollower::Insert(const FrameView& frame, Chunk* chunk) {
   DCHECK_GT(frame.last_sequence(), last_sequence_);
   if (frame.has_unknown_type) return Status::Corruption(ChunkName(chunk->place), kUnknownValueType);
@@ -121,6 +122,7 @@ Status LogFollower::Insert(const FrameView& frame, Chunk* chunk) {
     chunk->memtable->AddRecord(record.key, record.value, PackTag(record.sequence(), record.type()), p, record.size());
     inserted_ = record.sequence();
   }
+  chunk->memtable->ShowRanges();
   return Status::OK();
 }
 

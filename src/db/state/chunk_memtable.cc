@@ -42,6 +42,7 @@ Status TakeUpChunk(const KeyOrder& order, const LogPiece& piece, const ExtentRef
     SortByKey(order, bytes.base, bytes.base + bytes.size, &places);
     memtable->AddSorted(std::make_unique<SortedChunk>(order, bytes, std::move(places)));
     for (const RecordView& range : ranges) memtable->AddSortedRange(range.key, range.value, range.sequence());
+    memtable->ShowRanges();
   }
   auto chunk = std::make_unique<LogChunk>();
   chunk->id = piece.place.id;

@@ -334,6 +334,7 @@ void WritePath::InsertGroup(uint64_t first_sequence) {
     DCHECK(chunk_->Contains(record.place));
     writable_->AddRecord(record.key, record.value, PackTag(sequence++, record.type), record.place, record.size());
   }
+  writable_->ShowRanges();
   DCHECK_EQ(sequence, allocated_sequence_ + 1);
 }
 

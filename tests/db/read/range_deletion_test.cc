@@ -258,6 +258,35 @@ TEST_F(RangeDeletionTest, ManyRangesAreKeptApart) {
   }
 }
 
+// The memtable takes all 5,000 ranges and is not sealed for the memory of views.
+TEST_F(RangeDeletionTest, BatchOfManyRanges) {
+  constexpr uint64_t kRanges = 5000;
+  options_.write_buffer_size = 8 << 20;
+  Open();
+  Fill(2 * kRanges, 10);
+  Flush();
+  const uint64_t flushes = Counter("flushes");
+  WriteBatch batch;
+  for (uint64_t i = 0; i < kRanges; i++) batch.DeleteRange(FilledKey(2 * i), FilledKey(2 * i + 1));
+  batch.Put(FilledKey(2), "new");
+  ASSERT_OK(db_->Write(WriteOptions(), &batch));
+  EXPECT_EQ(0u, Counter("immutable-memtables"));
+  EXPECT_EQ(flushes, Counter("flushes"));
+  const auto check = [&] {
+    for (uint64_t i = 0; i < 2 * kRanges; i += 97) EXPECT_EQ(i % 2 != 0, Get(FilledKey(i)) != kNotFound) << i;
+    EXPECT_EQ("new", Get(FilledKey(2)));
+    uint64_t found = 0;
+    const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) found++;
+    EXPECT_EQ(kRanges + 1, found);
+  };
+  check();
+  Open();
+  check();
+  Flush();
+  check();
+}
+
 TEST_F(RangeDeletionTest, ReachFilesOnSsd) {
   UseSsd();
   Open();
