@@ -402,7 +402,8 @@ MIODB_C_EXPORT void miodb_writebatch_wi_write(miodb_writebatch_wi_t*, struct lev
 
 typedef struct miodb_transaction_t miodb_transaction_t;
 
-/* options: the database's, as above. */
+/* options: the database's, as above. NULL without memory, and with a snapshot to be set also in a child of fork() that
+   did not open the database itself. */
 MIODB_C_EXPORT miodb_transaction_t* miodb_transaction_begin(struct leveldb_t* db,
                                                             const struct leveldb_options_t* options,
                                                             const struct leveldb_writeoptions_t* write_options,

@@ -135,13 +135,21 @@ void miodb_writebatch_wi_write(miodb_writebatch_wi_t* batch, leveldb_t* db, cons
 
 // The database is the caller's and has to outlive the transaction; the options have to be those that it was opened
 // with.
+// Null tells a caller that the snapshot could not be taken, which a child of fork() never can, or that there was no
+// memory: what the constructor throws must not leave a C function.
 miodb_transaction_t* miodb_transaction_begin(leveldb_t* db, const leveldb_options_t* options,
                                              const leveldb_writeoptions_t* write_options, uint8_t set_snapshot) {
   const miodb::Options& of_db = RepOf(options);
   miodb::OptimisticTransactionOptions txn_options;
   txn_options.set_snapshot = set_snapshot != 0;
-  return new miodb_transaction_t{miodb::OptimisticTransaction(RepOf(db), RepOf(write_options), txn_options,
-                                                              of_db.comparator, of_db.merge_operator)};
+  miodb_transaction_t* txn = nullptr;
+  const Status s = miodb::NoThrow("transaction", [&] {
+    txn = new miodb_transaction_t{miodb::OptimisticTransaction(RepOf(db), RepOf(write_options), txn_options,
+                                                               of_db.comparator, of_db.merge_operator)};
+    return Status::OK();
+  });
+  DCHECK_EQ(s.ok(), txn != nullptr);
+  return txn;
 }
 
 void miodb_transaction_destroy(miodb_transaction_t* txn) { delete txn; }

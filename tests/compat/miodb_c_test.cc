@@ -1,5 +1,8 @@
 // miodb/c.h: what the C API has beyond LevelDB's.
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -288,6 +291,23 @@ TEST_F(MiodbCTest, ATransactionIsCommittedOrNot) {
     error_ = nullptr;
     miodb_transaction_destroy(txn);
   }
+}
+
+TEST_F(MiodbCTest, ATransactionWhoseSnapshotCannotBeTakenIsNull) {
+  Open();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    miodb_transaction_t* const none = miodb_transaction_begin(db_, options_, write_, 1);
+    miodb_transaction_destroy(none);
+    miodb_transaction_t* const txn = miodb_transaction_begin(db_, options_, write_, 0);
+    miodb_transaction_put(txn, "a", 1, "1", 1, &error_);
+    _exit(none == nullptr && txn != nullptr && error_ != nullptr ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(0, WEXITSTATUS(status));
 }
 
 char* JoinAll(void* state, const char*, size_t, const char* existing, size_t existing_len, const char* const* operands,
