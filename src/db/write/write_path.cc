@@ -45,6 +45,9 @@ namespace {
 // Records of one group; more wait for the next.
 constexpr uint64_t kMaxGroupBytes = 1 << 20;
 
+// The list of a group's records grows to the largest batch; above this number its memory is given back.
+constexpr size_t kKeptRecords = 1 << 16;
+
 // So many meetings of writers open the lanes.
 constexpr int kMeetings = 32;
 
@@ -327,7 +330,8 @@ void WritePath::CollectRecords(Writer* leader, Writer* last) {
   }
 }
 
-// Puts the records that are in the chunk now into the memtable. The memtable refers to them there: nothing is copied.
+// Puts the records that are in the chunk now into the memtable, which refers to them there: nothing is copied. Nobody
+// asks for the group's list of them after that.
 void WritePath::InsertGroup(uint64_t first_sequence) {
   uint64_t sequence = first_sequence;
   for (const LogRecord& record : group_records_) {
@@ -336,6 +340,8 @@ void WritePath::InsertGroup(uint64_t first_sequence) {
   }
   writable_->ShowRanges();
   DCHECK_EQ(sequence, allocated_sequence_ + 1);
+  if (group_records_.capacity() > kKeptRecords) [[unlikely]]
+    std::vector<LogRecord>().swap(group_records_);
 }
 
 // Steps 3 to 7. An error stops all writes: numbers were given out, and whether the log has them is not known.

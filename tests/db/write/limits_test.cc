@@ -6,8 +6,19 @@
 #include <string>
 
 #include "miodb/write_batch.h"
+#include "src/db/open/db_impl.h"
+#include "src/db/open/db_parts.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+
+namespace miodb {
+
+class DBPeer {
+ public:
+  static size_t KeptRecords(DB* db) { return static_cast<DBImpl*>(db)->write_->group_records_.capacity(); }
+};
+
+}  // namespace miodb
 
 namespace miodb::test {
 namespace {
@@ -65,6 +76,21 @@ TEST_F(LimitsTest, LimitsOfAColumnFamilyAreToldWithoutItsPrefix) {
   EXPECT_EQ("Invalid argument: key of 16777216 bytes: the limit is 16777204", put.ToString());
   const Status of_default = db_->DeleteRange(WriteOptions(), "a", std::string(kMaxBound + 1, 'k'));
   EXPECT_EQ("Invalid argument: DeleteRange with a bound of 65537 bytes: the limit is 65536", of_default.ToString());
+}
+
+// Memory for its records would otherwise be taken until the database is closed.
+TEST_F(LimitsTest, LargeBatchLeavesNoMemoryBehind) {
+  constexpr uint64_t kRecords = 100000;
+  WriteBatch batch;
+  for (uint64_t i = 0; i < kRecords; i++) batch.Put(FilledKey(i), "1");
+  ASSERT_OK(db_->Write(WriteOptions(), &batch));
+  EXPECT_LT(DBPeer::KeptRecords(db_.get()), kRecords);
+  EXPECT_EQ("1", Get(FilledKey(kRecords - 1)));
+  Put("a", "2");
+  EXPECT_EQ("2", Get("a"));
+  Open();
+  EXPECT_EQ("1", Get(FilledKey(0)));
+  EXPECT_EQ("1", Get(FilledKey(kRecords - 1)));
 }
 
 TEST_F(LimitsTest, KeysLongerThanTheLimitAreNotFoundAndMayBeSought) {
