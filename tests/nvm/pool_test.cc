@@ -485,6 +485,35 @@ TEST_F(PoolTest, AllocateAtMostGrowsTheFileForAShorterExtent) {
   EXPECT_OK(pool_->AllocateAtMost(4 * kMiB, kUnit, 0, ExtentKind::kIndex, &extent));
 }
 
+// Both regions together have room for 12 MiB, neither has alone.
+TEST_F(PoolTest, AllocateAtMostGrowsTheRegionWithMostRoom) {
+  CreateWithRoot(8 * kMiB, kMiB);
+  ExtentRef unit, of_second, of_first, none;
+  ASSERT_OK(pool_->Allocate(kUnit, ExtentKind::kLog, &unit));
+  ASSERT_OK(pool_->AddRegion({dir_ / "second", 8 * kMiB}));
+  ASSERT_OK(pool_->AllocateAtMost(12 * kMiB, 4 * kMiB, 0, ExtentKind::kIndex, &of_second));
+  EXPECT_EQ(pool_->regions().at(1).base + kPoolHeaderSize, of_second->offset());
+  EXPECT_EQ(8 * kMiB - kPoolHeaderSize, of_second->size());
+  ASSERT_OK(pool_->AllocateAtMost(12 * kMiB, 4 * kMiB, 0, ExtentKind::kIndex, &of_first));
+  EXPECT_EQ(8 * kMiB - kPoolHeaderSize - kUnit, of_first->size());
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(12 * kMiB, kUnit, 0, ExtentKind::kIndex, &none));
+}
+
+// The first region has more room, but in pieces.
+TEST_F(PoolTest, AllocateAtMostGrowsARegionForLongerThanThePiecesOfAnother) {
+  CreateWithRoot(4 * kMiB, kMiB);
+  std::vector<ExtentRef> extents;
+  Fill(kUnit, &extents);
+  Scatter(&extents);
+  ASSERT_OK(pool_->AddRegion({dir_ / "second", 2 * kMiB}));
+  ExtentRef extent, piece;
+  ASSERT_OK(pool_->AllocateAtMost(3 * kMiB, kMiB, 0, ExtentKind::kIndex, &extent));
+  EXPECT_EQ(2 * kMiB - kPoolHeaderSize, extent->size());
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(3 * kMiB, kMiB, 0, ExtentKind::kIndex, &piece));
+  ASSERT_OK(pool_->AllocateAtMost(kMiB, kUnit, 0, ExtentKind::kIndex, &piece));
+  EXPECT_EQ(kUnit, piece->size());
+}
+
 TEST_F(PoolTest, ClaimsEachRangeOnce) {
   CreateWithRoot();
   ASSERT_OK(Open());

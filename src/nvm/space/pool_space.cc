@@ -3,8 +3,8 @@
 // An allocation goes through these steps until one succeeds or none is left (Allocate):
 //
 //   1 Room: what the limits leave, less what is to stay free. Without it there is no space, whatever is free.
-//   2 The first region, in the order given, that has a run as long, or whose file can still grow to have one.
-//   3 If no file can grow, the longest run that there is, where the caller takes less.
+//   2 Length: what is wanted, or, where the caller takes less, the longest run that some region has or can grow to.
+//   3 The first region, in the order given, that has a run as long, or whose file can still grow to have one.
 //   4 Holes in what was taken get their storage. If the file system has none, that space is put aside and other space
 //     is tried; it comes back when the allocation ends.
 
@@ -116,6 +116,26 @@ uint64_t PoolSpace::RoomIn(int i) const {
   return part.limit > used ? (part.limit - used) / kExtentUnit * kExtentUnit : 0;
 }
 
+// One bit for each region whose file can grow, but for those that are stuck. A file that grows meanwhile may find that
+// it cannot, so whoever asks twice may get two answers.
+uint32_t PoolSpace::GrowingRegions(uint32_t stuck) const {
+  DCHECK_EQ(stuck >> count_, 0u);
+  uint32_t growing = 0;
+  for (int i = 0; i < count_; i++) growing |= uint32_t{parts_[i].total < EndOf(i)} << i;
+  return growing & ~stuck;
+}
+
+// The longest run that some region may have, as far as is known before its file has grown.
+uint64_t PoolSpace::LongestRun(uint32_t growing) const {
+  uint64_t longest = 0;
+  CHECK_GT(count_, 0);
+  for (int i = 0; i < count_; i++) {
+    const bool grows = (growing >> i & 1) != 0;
+    longest = std::max(longest, grows ? RoomIn(i) : std::min(parts_[i].free.largest_free(), RoomIn(i)));
+  }
+  return longest;
+}
+
 // Takes up to size bytes, at least min_size, from the files as they are. *part: the region to grow. stuck: the regions
 // that this allocation saw fail to grow, one bit for each.
 //
@@ -128,9 +148,10 @@ PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, uint
   const uint64_t used = UsedBytes() + leave;
   const uint64_t room = used < all ? (all - used) / kExtentUnit * kExtentUnit : 0;
   if (room < min_size) return Outcome::kNoRoom;
-  *taken = std::min(size, room);
-  CHECK(*taken >= min_size && *taken % kExtentUnit == 0);
-  DCHECK_EQ(stuck >> count_, 0u);
+  const uint32_t growing = GrowingRegions(stuck);
+  *taken = std::min({size, room, LongestRun(growing)});
+  if (*taken < min_size) return Outcome::kNoRun;
+  CHECK_EQ(*taken % kExtentUnit, 0u);
   for (int turn = 0; turn < count_; turn++) {
     const int i = order.at(turn);
     if (RoomIn(i) < *taken) continue;
@@ -141,36 +162,12 @@ PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, uint
       CHECK_EQ(regions_.IndexOf(*offset), i);
       return Outcome::kTaken;
     }
-    if ((stuck >> i & 1) == 0 && parts_[i].total < EndOf(i)) {
+    if ((growing >> i & 1) != 0) {
       *part = i;
       return Outcome::kGrow;
     }
   }
-  return Outcome::kNoRun;
-}
-
-// No file can grow: the longest free run will do, if it is long enough, and of equals the first in the order.
-// TryAllocate has found room for size before.
-bool PoolSpace::TakeWhatThereIs(uint64_t size, uint64_t min_size, const RegionOrder& order, PmRef* offset,
-                                uint64_t* taken) {
-  CHECK_LE(min_size, size);
-  MutexLock lock(&mutex_);
-  int best = -1;
-  *taken = 0;
-  for (int turn = 0; turn < count_; turn++) {
-    const int i = order.at(turn);
-    const uint64_t here = std::min({size, parts_[i].free.largest_free(), RoomIn(i)});
-    if (here <= *taken) continue;
-    best = i;
-    *taken = here;
-  }
-  if (best < 0 || *taken < min_size) return false;
-  CHECK(*taken <= size && *taken % kExtentUnit == 0);
-  CHECK(parts_[best].free.Allocate(*taken, offset));
-  CHECK_EQ(regions_.IndexOf(*offset), best);
-  NoteTaken(*offset, *taken);
-  least_stored_free_ = std::min(least_stored_free_, StoredFree());
-  return true;
+  CHECK(false);  // some region has the longest run, or can grow
 }
 
 // Free space that one allocation leaves alone, because the file system has no storage for it now.
@@ -279,10 +276,7 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, uint64_t leave, con
   Aside aside(this);
   for (;;) {
     int part = 0;
-    Outcome outcome = TryAllocate(size, min_size, leave, stuck, order, offset, taken, &part);
-    if (outcome == Outcome::kNoRun && TakeWhatThereIs(*taken, min_size, order, offset, taken)) {
-      outcome = Outcome::kTaken;
-    }
+    const Outcome outcome = TryAllocate(size, min_size, leave, stuck, order, offset, taken, &part);
     if (outcome == Outcome::kTaken) {
       CHECK(*taken >= min_size && regions_.Readable(*offset, *taken));
       Status s = FillHoles(*offset, *taken);

@@ -130,13 +130,14 @@ class PoolSpace {
 
   class Aside;
 
-  // The outcome of an attempt. kGrow: a file has to grow. kNoRun: none can, and no free run is as long. kNoRoom: the
-  // limits leave no room.
+  // The outcome of an attempt. kGrow: a file has to grow. kNoRun: no region has a run of the least size, or can have.
+  // kNoRoom: the limits leave no room.
   enum class Outcome { kTaken, kGrow, kNoRun, kNoRoom };
 
   Outcome TryAllocate(uint64_t size, uint64_t min_size, uint64_t leave, uint32_t stuck, const RegionOrder& order,
                       PmRef* offset, uint64_t* taken, int* part);
-  bool TakeWhatThereIs(uint64_t size, uint64_t min_size, const RegionOrder& order, PmRef* offset, uint64_t* taken);
+  uint32_t GrowingRegions(uint32_t stuck) const REQUIRES(mutex_);
+  uint64_t LongestRun(uint32_t growing) const REQUIRES(mutex_);
   uint64_t UsedIn(int i) const REQUIRES(mutex_);
   uint64_t UsedBytes() const REQUIRES(mutex_);
   uint64_t Step(uint64_t most) const REQUIRES(mutex_);
