@@ -194,19 +194,13 @@ Status Salvage::ChooseManifest() {
   }
   // Under another order keys could not be merged. Every area that was found is asked, also one that does not count: all
   // areas of a pool have the same comparator.
-  for (const ManifestImage& area : areas_) {
-    for (const ManifestImage::Record& record : area.records) {
-      if (!record.decoded || !record.edit.has_comparator) continue;
-      Status s = CheckComparator(*order_.comparator(), record.edit.comparator, image_->path());
-      if (!s.ok()) return s;
-    }
-  }
-  for (const ManifestImage& area : areas_) {
-    for (const ManifestImage::Record& record : area.records) {
-      if (!record.decoded) continue;
-      for (const RangePlace& place : record.edit.ranges) AddRange(place.range);
-    }
-  }
+  Status s;
+  ForEachEdit([&](const ManifestImage&, const ManifestImage::Record& record) {
+    const VersionEdit& edit = record.edit;
+    if (s.ok() && edit.has_comparator) s = CheckComparator(*order_.comparator(), edit.comparator, image_->path());
+    for (const RangePlace& place : edit.ranges) AddRange(place.range);
+  });
+  if (!s.ok()) return s;
   if (chosen == nullptr) {
     // Without any area there is still what identifies itself.
     Report("manifest", "not found; the pool is searched for tables and log frames");
@@ -279,13 +273,9 @@ void Salvage::Search() {
   SearchTables(&covers_);
   uint64_t flushed = 0;
   for (const TableImage& table : tables_) flushed = std::max(flushed, table.header().max_sequence);
-  for (const ManifestImage& area : areas_) {
-    for (const ManifestImage::Record& record : area.records) {
-      if (record.decoded && record.edit.has_flushed_sequence) {
-        flushed = std::max(flushed, record.edit.flushed_sequence);
-      }
-    }
-  }
+  ForEachEdit([&](const ManifestImage&, const ManifestImage::Record& record) {
+    if (record.edit.has_flushed_sequence) flushed = std::max(flushed, record.edit.flushed_sequence);
+  });
   flushed_sequence_ = flushed;
   SearchFrames(flushed);
 }

@@ -21,6 +21,7 @@
 #ifndef MIODB_SRC_INSPECT_SALVAGE_SALVAGE_H_
 #define MIODB_SRC_INSPECT_SALVAGE_SALVAGE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -101,6 +102,21 @@ class Salvage {
   class TableWalk;
 
   Status ChooseManifest();
+
+  // Calls use(area, record) for every edit that can be read, of the oldest area first.
+  template <typename Use>
+  void ForEachEdit(Use use) const {
+    std::vector<const ManifestImage*> oldest_first;
+    for (const ManifestImage& area : areas_) oldest_first.push_back(&area);
+    std::stable_sort(oldest_first.begin(), oldest_first.end(),
+                     [](const ManifestImage* a, const ManifestImage* b) { return a->epoch < b->epoch; });
+    for (const ManifestImage* area : oldest_first) {
+      for (const ManifestImage::Record& record : area->records) {
+        if (record.decoded) use(*area, record);
+      }
+    }
+  }
+
   void FindFamilies();
   void TellSavepoints();
   void FindDropped();

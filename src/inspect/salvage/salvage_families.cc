@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 #include "src/inspect/salvage/salvage.h"
 #include "src/util/check/check.h"
@@ -30,18 +29,11 @@ void Salvage::FindFamilies() {
   CHECK(families_.families.empty());
   ManifestState found;
   if (manifest_ == nullptr) {
-    std::vector<const ManifestImage*> oldest_first;
-    for (const ManifestImage& area : areas_) oldest_first.push_back(&area);
-    std::sort(oldest_first.begin(), oldest_first.end(),
-              [](const ManifestImage* a, const ManifestImage* b) { return a->epoch < b->epoch; });
-    for (const ManifestImage* area : oldest_first) {
-      for (const ManifestImage::Record& record : area->records) {
-        if (!record.decoded) continue;
-        found.next_family = std::max(found.next_family, record.edit.next_family);
-        for (const FamilyEntry& family : record.edit.families) Believe(family, &found.families);
-        for (const uint64_t id : record.edit.removed_families) Believe({id, ""}, &found.families);
-      }
-    }
+    ForEachEdit([&](const ManifestImage&, const ManifestImage::Record& record) {
+      found.next_family = std::max(found.next_family, record.edit.next_family);
+      for (const FamilyEntry& family : record.edit.families) Believe(family, &found.families);
+      for (const uint64_t id : record.edit.removed_families) Believe({id, ""}, &found.families);
+    });
   } else {
     found.next_family = manifest_->state.next_family;
     found.families = manifest_->state.families;

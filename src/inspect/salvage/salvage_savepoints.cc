@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <vector>
 
 #include "src/inspect/salvage/salvage.h"
 #include "src/util/check/check.h"
@@ -18,13 +17,10 @@ void Salvage::TellSavepoints() {
     named = manifest_->state.savepoints;
   } else {
     std::set<uint64_t> removed;
-    for (const ManifestImage& area : areas_) {
-      for (const ManifestImage::Record& record : area.records) {
-        if (!record.decoded) continue;
-        removed.insert(record.edit.removed_savepoints.begin(), record.edit.removed_savepoints.end());
-        for (const SavepointEntry& savepoint : record.edit.savepoints) named.emplace(savepoint.id, savepoint);
-      }
-    }
+    ForEachEdit([&](const ManifestImage&, const ManifestImage::Record& record) {
+      removed.insert(record.edit.removed_savepoints.begin(), record.edit.removed_savepoints.end());
+      for (const SavepointEntry& savepoint : record.edit.savepoints) named.insert_or_assign(savepoint.id, savepoint);
+    });
     std::erase_if(named, [&](const auto& item) { return removed.count(item.first) > 0; });
   }
   for (const auto& [id, savepoint] : named) {
@@ -38,27 +34,19 @@ void Salvage::TellSavepoints() {
 // and the snapshot of a later one does not. An area that may never have come into force says nothing of others.
 void Salvage::FindDropped() {
   CHECK(dropped_.empty());
-  std::vector<const ManifestImage*> oldest_first;
-  for (const ManifestImage& area : areas_) oldest_first.push_back(&area);
-  std::sort(oldest_first.begin(), oldest_first.end(),
-            [](const ManifestImage* a, const ManifestImage* b) { return a->epoch < b->epoch; });
   std::set<uint64_t> known;  // by areas that were in force
-  for (const ManifestImage* area : oldest_first) {
-    const bool was_in_force = area->has_footer && area->confirmed > 0;
-    for (const ManifestImage::Record& record : area->records) {
-      if (!record.decoded) continue;
-      const VersionEdit& edit = record.edit;
-      std::set<uint64_t> named;
-      for (const TablePlace& table : edit.tables) named.insert(IdOf(table));
-      for (const SstPlace& file : edit.files) named.insert(IdOf(file));
-      std::set<uint64_t> gone(edit.removed_tables.begin(), edit.removed_tables.end());
-      gone.insert(edit.removed_files.begin(), edit.removed_files.end());
-      if (was_in_force && record.number == 0) gone.insert(known.begin(), known.end());
-      std::set_difference(gone.begin(), gone.end(), named.begin(), named.end(),
-                          std::inserter(dropped_, dropped_.end()));
-      if (was_in_force) known.merge(named);
-    }
-  }
+  ForEachEdit([&](const ManifestImage& area, const ManifestImage::Record& record) {
+    const bool was_in_force = area.has_footer && area.confirmed > 0;
+    const VersionEdit& edit = record.edit;
+    std::set<uint64_t> named;
+    for (const TablePlace& table : edit.tables) named.insert(IdOf(table));
+    for (const SstPlace& file : edit.files) named.insert(IdOf(file));
+    std::set<uint64_t> gone(edit.removed_tables.begin(), edit.removed_tables.end());
+    gone.insert(edit.removed_files.begin(), edit.removed_files.end());
+    if (was_in_force && record.number == 0) gone.insert(known.begin(), known.end());
+    std::set_difference(gone.begin(), gone.end(), named.begin(), named.end(), std::inserter(dropped_, dropped_.end()));
+    if (was_in_force) known.merge(named);
+  });
 }
 
 }  // namespace miodb
