@@ -215,21 +215,21 @@ Status SstReader::Load(bool verify) {
   tail.append(bytes.data(), bytes.size());
   fingerprint_ = Hash64(tail.data(), tail.size());
   index_offset_ = footer.index.offset;
-  data_end_ = footer.meta_index.offset;
+  meta_index_ = footer.meta_index;
   CHECK(index_ == nullptr);
   index_ = std::make_unique<const Block>(std::move(contents));
-  LoadFilter(footer.meta_index, verify);
+  LoadFilter(verify);
   return s;
 }
 
 // Reads do without a filter where the file has none, or one that cannot be read.
-void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
+void SstReader::LoadFilter(bool verify) {
   if (format_.filter_policy == nullptr) return;
   std::string contents;
-  if (!ReadBlock(source_, meta_index, verify, &contents).ok()) return;
+  if (!ReadBlock(source_, meta_index_, verify, &contents).ok()) return;
   const Block block(std::move(contents));
   BlockIterator it(BytewiseComparator());
-  it.Enter(&block, &source_, meta_index.offset);
+  it.Enter(&block, &source_, meta_index_.offset);
   const std::string name = std::string("filter.") + format_.filter_policy->Name();
   it.Seek(name);
   if (!it.Valid() || it.key() != Slice(name)) return;
@@ -242,7 +242,26 @@ void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   filter_bytes_ = filters.size();
   filter_offset_ = handle.offset;
   filter_ = std::make_unique<const FilterBlockReader>(format_.filter_policy, std::move(filters));
-  filter_covers_all_ = filter_->CoversAll(data_end_);
+  filter_covers_all_ = filter_->CoversAll(meta_index_.offset);
+}
+
+// The check does not look into the blocks, because a filter has no redundancy besides its checksum.
+Status SstReader::VerifyMeta() const {
+  std::string contents;
+  Status s = ReadBlock(source_, meta_index_, true, &contents);
+  if (!s.ok()) return s;
+  const Block block(std::move(contents));
+  BlockIterator it(BytewiseComparator());
+  it.Enter(&block, &source_, meta_index_.offset);
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    Slice value = it.value();
+    BlockHandle handle;
+    std::string ignored;
+    if (!handle.DecodeFrom(&value)) return source_.Corrupt(meta_index_.offset, "damaged entry of the meta index");
+    s = ReadBlock(source_, handle, true, &ignored);
+    if (!s.ok()) return s;
+  }
+  return it.status();
 }
 
 // Index and filter were read from the file by now. They stay in memory beside the cache for as long as the table is
@@ -380,10 +399,10 @@ uint64_t SstReader::ApproximateOffsetOf(const Slice& key) const {
   BlockIterator index(format_.comparator);
   index.Enter(index_.get(), &source_, index_offset_);
   index.Seek(key);
-  if (!index.Valid()) return data_end_;
+  if (!index.Valid()) return meta_index_.offset;
   Slice input = index.value();
   BlockHandle handle;
-  return handle.DecodeFrom(&input) ? handle.offset : data_end_;
+  return handle.DecodeFrom(&input) ? handle.offset : meta_index_.offset;
 }
 
 }  // namespace miodb

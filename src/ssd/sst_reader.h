@@ -124,6 +124,11 @@ class SstReader {
   // About where in the file the data of this key is or would be.
   uint64_t ApproximateOffsetOf(const Slice& key) const;
 
+  // Verifies the blocks that a walk over the entries does not read: filters, and all else that the meta index names.
+  Status VerifyMeta() const;
+
+  uint64_t file_size() const { return source_.size; }
+
   // A hash of index and footer, by which one file can be told from another.
   uint64_t fingerprint() const { return fingerprint_; }
 
@@ -139,7 +144,7 @@ class SstReader {
   SstReader(const SstFormat& format, SstSource source, std::shared_ptr<const RandomAccessFile> file, Cache* cache);
 
   Status Load(bool verify);
-  void LoadFilter(const BlockHandle& meta_index, bool verify);
+  void LoadFilter(bool verify);
   // source: how to read the file.
   Status DecodeHandle(const Slice& encoded, BlockHandle* handle) const;
   // The one block that may hold this key, if any.
@@ -156,7 +161,7 @@ class SstReader {
   const uint64_t cache_id_;
   std::unique_ptr<const Block> index_;
   uint64_t index_offset_ = 0;
-  uint64_t data_end_ = 0;  // where the data blocks end
+  BlockHandle meta_index_;  // where it begins, the data blocks end
   std::unique_ptr<const FilterBlockReader> filter_;
   bool filter_covers_all_ = false;  // it is one filter for the whole table
   size_t filter_bytes_ = 0;

@@ -14,57 +14,19 @@ namespace miodb {
 
 namespace {
 
-// An open table file, and how its blocks are read.
-struct OpenTable {
-  std::shared_ptr<const RandomAccessFile> file;
-  std::unique_ptr<SstReader> reader;
-};
-
-// Not through SsdStore, which keeps files open and caches their blocks for a database: here each is read once.
-Status OpenTableFile(Env* env, const std::string& name, const InternalKeyComparator& comparator, OpenTable* table) {
-  CHECK(table->file == nullptr && table->reader == nullptr);
+// Not through SsdStore, which keeps files open and caches their blocks for a database: here each is read once. Opening
+// a table file reads its footer and its index.
+Status OpenTableFile(Env* env, const std::string& name, const InternalKeyComparator& comparator,
+                     std::unique_ptr<SstReader>* table) {
+  CHECK(*table == nullptr);
   uint64_t size;
   RandomAccessFile* opened = nullptr;
-  // Opening a table file reads its footer and its index.
   Status s = env->GetFileSize(name, &size);
   if (s.ok()) s = env->NewRandomAccessFile(name, &opened);
   if (!s.ok()) return s;
-  table->file.reset(opened);
   SstFormat format;
   format.comparator = &comparator;
-  return SstReader::Open(format, table->file, name, size, true, nullptr, &table->reader);
-}
-
-// The blocks that a walk over the entries does not read: filters, and whatever else the meta index names. REQUIRES: the
-// file is as long as a footer at least.
-Status CheckMetaBlocks(const SstSource& source) {
-  CHECK_GE(source.size, kFooterBytes);
-  char space[kFooterBytes];
-  Slice bytes;
-  // The footer says where the meta index is.
-  const uint64_t footer_offset = source.size - kFooterBytes;
-  Status s = source.file->Read(footer_offset, kFooterBytes, &bytes, space);
-  Footer footer;
-  if (s.ok() && (bytes.size() < kFooterBytes || !footer.DecodeFrom(bytes))) {
-    s = source.Corrupt(footer_offset, "no footer of a table");
-  }
-  std::string contents;
-  if (s.ok()) s = ReadBlock(source, footer.meta_index, true, &contents);
-  if (!s.ok()) return s;
-  const Block block(std::move(contents));
-  BlockIterator it(BytewiseComparator());
-  it.Enter(&block, &source, footer.meta_index.offset);
-  // Each entry names a block. The check does not look into the block, because a filter has no redundancy besides its
-  // checksum.
-  for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    Slice value = it.value();
-    BlockHandle handle;
-    std::string ignored;
-    if (!handle.DecodeFrom(&value)) return source.Corrupt(footer.meta_index.offset, "damaged entry of the meta index");
-    s = ReadBlock(source, handle, true, &ignored);
-    if (!s.ok()) return s;
-  }
-  return it.status();
+  return SstReader::Open(format, std::shared_ptr<const RandomAccessFile>(opened), name, size, true, nullptr, table);
 }
 
 // The check of one file. Each kind of problem is told once for a file.
@@ -76,23 +38,20 @@ class FileCheck {
   // range: the first and last key that were read; as before unless all were.
   void Run(SsdCheck* check, SstMeta* range) {
     CHECK(entries_ == 0 && !range->has_range);
-    OpenTable table;
+    std::unique_ptr<SstReader> table;
     Status s = OpenTableFile(request_.env, name_, comparator_, &table);
     // Without the file, or with one that cannot be opened, there is nothing to count.
     if (s.IsNotFound()) return Report("missing: the manifest names it");
     if (!s.ok()) return Report(s);
-    uint64_t size = 0;
-    s = request_.env->GetFileSize(name_, &size);
-    if (!s.ok()) return Report(s);
-    if (size < kFooterBytes) return Report("became shorter meanwhile");
+    const uint64_t size = table->file_size();
     if (size != meta_.size) {
       Report("has " + std::to_string(size) + " bytes, the manifest says " + std::to_string(meta_.size));
     }
     // A file of another time under the same number would be whole, and wrong.
-    if (table.reader->fingerprint() != meta_.fingerprint) return Report("is not the file that the manifest means");
-    s = CheckMetaBlocks({table.file.get(), name_, size});
+    if (table->fingerprint() != meta_.fingerprint) return Report("is not the file that the manifest means");
+    s = table->VerifyMeta();
     if (!s.ok()) Report(s);
-    const std::unique_ptr<Iterator> it(table.reader->NewIterator({true, false}));
+    const std::unique_ptr<Iterator> it(table->NewIterator({true, false}));
     // Every block of data is read and verified by this walk. Entries up to the first damage count.
     for (it->SeekToFirst(); it->Valid(); it->Next()) Take(it->key(), it->value());
     check->entries += entries_;
@@ -248,10 +207,10 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
 Status WalkTableFile(Env* env, const std::string& name, const KeyOrder& order,
                      const std::function<void(const Slice& key, const Slice& value)>& use) {
   const InternalKeyComparator comparator(order);
-  OpenTable table;
+  std::unique_ptr<SstReader> table;
   Status s = OpenTableFile(env, name, comparator, &table);
   if (!s.ok()) return s;
-  const std::unique_ptr<Iterator> it(table.reader->NewIterator({true, false}));
+  const std::unique_ptr<Iterator> it(table->NewIterator({true, false}));
   for (it->SeekToFirst(); it->Valid(); it->Next()) use(it->key(), it->value());
   return it->status();
 }
