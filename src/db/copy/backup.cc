@@ -15,6 +15,7 @@
 #include "src/db/copy/workshop.h"
 #include "src/util/check/no_throw.h"
 #include "src/util/clock/clock.h"
+#include "src/util/files/posix_file.h"
 
 namespace miodb {
 
@@ -24,13 +25,6 @@ namespace {
 uint64_t SizeOfFile(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
-}
-
-bool IsOneFile(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
-
-bool IsOneFile(const std::string& a, const std::string& b) {
-  struct stat of_a, of_b;
-  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && IsOneFile(of_a, of_b);
 }
 
 // Whether both are the same file, or a copy with the time of its original (KeepTime).

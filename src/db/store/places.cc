@@ -1,6 +1,5 @@
 #include "src/db/store/places.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,13 +35,6 @@ namespace {
 
 // Two names of one file or folder are one place.
 bool IsSame(const std::string& a, const std::string& b) { return a == b || RealPath(a) == RealPath(b); }
-
-// Names of one file by a link, or by another mount of its file system, count as one.
-bool IsOneFile(const std::string& a, const std::string& b) {
-  struct stat of_a, of_b;
-  return stat(a.c_str(), &of_a) == 0 && stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-         of_a.st_ino == of_b.st_ino;
-}
 
 Status CheckPlace(const std::string& name, const char* option, const char* flag, const std::string& given,
                   const std::string& stored) {

@@ -73,6 +73,15 @@ inline bool IsLink(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
 }
 
+// Names of one file by a link, or by another mount of its file system, count as one.
+inline bool IsOneFile(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+inline bool IsOneFile(const std::string& a, const std::string& b) {
+  struct stat of_a, of_b;
+  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && IsOneFile(of_a, of_b);
+}
+
 // The error for a symbolic link where none may be.
 inline Status LinkRefused(const std::string& path) {
   return Status::IOError(path,
