@@ -9,24 +9,12 @@
 
 // Verification: the header and the inner levels have checksums that an open compares; a leaf and a record have theirs
 // compared only in reads that verify, and in merges. Everything that becomes a size, a count or a reference is checked
-// in any case (SaneNode, RegionSet::EndOf, ParseRecord). So damage may give a wrong answer to a read that did not ask
+// in any case (IsSaneNode, RegionSet::EndOf, ParseRecord). So damage may give a wrong answer to a read that did not ask
 // for verification, and never leads outside of the pool.
 
 namespace miodb {
 
 namespace {
-
-// A search needs no more than this to stay inside of the node and of the table, whatever bytes are there. Reads that do
-// not verify ask no more of a leaf, so such reads may be wrong after damage, but touch nothing outside of the pool.
-bool SaneNode(const NodeHeader& node, int expected_count, int level) {
-  return node.count == expected_count && node.prefix_size <= kMaxNodePrefix && node.level == level &&
-         (node.suffix_size <= kHeadSize || node.suffix_size == kSuffixUnknown);
-}
-
-bool LeafChecks(const LeafNode& leaf, uint64_t seed) {
-  return leaf.header.checksum == Hash64(reinterpret_cast<const char*>(&leaf) + 8, sizeof(leaf) - 8, seed) ||
-         MIODB_MUTATED(kTableLeafUnchecked);
-}
 
 // Damage names the table and its place.
 Status Corrupt(const PMTable& table, const std::string& what) {
@@ -75,12 +63,7 @@ Status PMTable::Load(uint64_t number, bool verify) {
   header_.number = number;  // for messages
   TableHeader header;
   static_assert(kExtentUnit >= sizeof(header));  // so every extent has one
-  memcpy(&header, base, sizeof(header));
-  if (header.magic != kTableMagic ||
-      ((header.secret != pool_->secret() || header.checksum != TableHeaderChecksum(header)) &&
-       !MIODB_MUTATED(kTableHeaderUnchecked))) {
-    return Corrupt(*this, "header checksum mismatch");
-  }
+  if (!ReadTableHeader(base, pool_->secret(), &header)) return Corrupt(*this, "header checksum mismatch");
   if (header.version != kTableFormatVersion) {
     return Status::NotSupported(pool_->path(), "table format version " + std::to_string(header.version));
   }
@@ -128,8 +111,7 @@ Status PMTable::LoadInner(bool verify) {
     level_start_.push_back(start);
     for (uint64_t i = 0; i < nodes; i++) {
       const uint64_t children = std::min<uint64_t>(kNodeFanout, below - i * kNodeFanout);
-      if (!SaneNode(inner_[start + i].header, static_cast<int>(children), level))
-        return Corrupt(*this, "inner node damaged");
+      if (!IsSaneNode(inner_[start + i].header, children, level)) return Corrupt(*this, "inner node damaged");
     }
     start += nodes;
     below = nodes;
@@ -145,12 +127,16 @@ Status PMTable::LoadInner(bool verify) {
 }
 
 // A leaf has as many entries as its place says, so a count that the node says and the header does not is damage.
-// ChargeRead lets the model of slower memory take its time for the bytes that are about to be read.
+// Reads that do not verify ask no more of a leaf than IsSaneNode, so such reads may be wrong after damage, but touch
+// nothing outside of the pool. ChargeRead lets the model of slower memory take its time for the bytes that are about to
+// be read.
 Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
   const LeafNode& node = Leaf(leaf);
   pool_->ChargeRead(&node, sizeof(node));
-  if (!SaneNode(node.header, LeafEntries(leaf), 0) ||
-      (verify && !LeafChecks(node, NodeSeed(pool_->secret(), sizeof(TableHeader) + leaf * sizeof(LeafNode))))) {
+  if (!IsSaneNode(node.header, static_cast<uint64_t>(LeafEntries(leaf)), 0) ||
+      (verify && !MIODB_MUTATED(kTableLeafUnchecked) &&
+       node.header.checksum !=
+           NodeChecksum(node, NodeSeed(pool_->secret(), sizeof(TableHeader) + leaf * sizeof(LeafNode))))) {
     return Corrupt(*this, "leaf " + std::to_string(leaf) + " damaged");
   }
   return Status::OK();

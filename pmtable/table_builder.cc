@@ -85,13 +85,6 @@ void FillNode(const KeyOrder& order, const Entry* entries, size_t count, int lev
   }
 }
 
-// Each node has a checksum of its own, over all of it but the checksum, so that a reader can verify the one leaf that
-// it is in and a repair can keep the leaves that are whole.
-template <typename Node>
-void SealNode(Node* node, uint64_t seed) {
-  node->header.checksum = Hash64(reinterpret_cast<const char*>(node) + 8, sizeof(*node) - 8, seed);
-}
-
 void NoteExpiry(uint64_t expiring, const ExpiryRange& expiry, TableHeader* header) {
   CHECK_EQ(expiring > 0, expiry.any());
   if (expiring == 0) return;
@@ -167,8 +160,9 @@ void PMTableBuilder::Add(const IndexEntry& entry) {
 }
 
 // Writes a leaf at its final place: leaves stream out while the merge goes on, and only the first key of each stays in
-// DRAM for the levels above. The store is not fenced here: nothing refers to the leaf before the edit, and the caller
-// fences once for the whole table.
+// DRAM for the levels above. Each node has a checksum of its own, so that a reader can verify the one leaf that it is
+// in and a repair can keep the leaves that are whole. The store is not fenced here: nothing refers to the leaf before
+// the edit, and the caller fences once for the whole table.
 void PMTableBuilder::EmitLeaf() {
   CHECK(!pending_.empty() && pending_.size() <= kNodeFanout);
   LeafNode node = {};
@@ -179,7 +173,7 @@ void PMTableBuilder::EmitLeaf() {
   }
   const uint64_t offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
   CHECK_LE(offset + sizeof(node), index_->size());
-  SealNode(&node, NodeSeed(pool_->secret(), offset));
+  node.header.checksum = NodeChecksum(node, NodeSeed(pool_->secret(), offset));
   pool_->persist().Copy(purpose_, index_->data() + offset, &node, sizeof(node));
   const IndexEntry& first = pending_.front();
   FirstKey& key = first_keys_.emplace_back();
@@ -204,7 +198,8 @@ void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
       InnerNode node = {};
       FillNode(order_, &below[i], count, level, &node);
       for (size_t j = 0; j < count; j++) node.ref[j] = below[i + j].ref;
-      SealNode(&node, NodeSeed(pool_->secret(), inner_offset + inner->size() * sizeof(InnerNode)));
+      const uint64_t offset = inner_offset + inner->size() * sizeof(InnerNode);
+      node.header.checksum = NodeChecksum(node, NodeSeed(pool_->secret(), offset));
       inner->push_back(node);
       here.push_back(below[i]);
     }

@@ -3,9 +3,23 @@
 
 #include "pmtable/table_header.h"
 
+#include <cstring>
+
 #include "pmtable/pmtable.h"
+#include "src/util/check/mutation.h"
 
 namespace miodb {
+
+bool ReadAnyTableHeader(const char* p, TableHeader* header) {
+  memcpy(header, p, sizeof(*header));
+  return header->magic == kTableMagic &&
+         (header->checksum == TableHeaderChecksum(*header) || MIODB_MUTATED(kTableHeaderUnchecked));
+}
+
+// A header checks by itself, also one of another pool. The secret tells them apart.
+bool ReadTableHeader(const char* p, uint64_t secret, TableHeader* header) {
+  return ReadAnyTableHeader(p, header) && (header->secret == secret || MIODB_MUTATED(kTableHeaderUnchecked));
+}
 
 // The extent's size bounds the number of leaves before anything is computed of it. All leaves but the last are full,
 // and inner nodes follow without a gap, so every place in the index is a function of the number of entries.

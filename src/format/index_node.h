@@ -121,6 +121,19 @@ static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 &&
 inline uint64_t NodeSeed(uint64_t secret, uint64_t offset) { return secret ^ offset; }
 inline uint64_t TableSeed(uint64_t secret, uint64_t number) { return secret ^ number; }
 
+// The checksum of a leaf or of an inner node. seed: NodeSeed.
+template <typename Node>
+uint64_t NodeChecksum(const Node& node, uint64_t seed) {
+  return Hash64(reinterpret_cast<const char*>(&node) + 8, sizeof(node) - 8, seed);
+}
+
+// A search needs no more than this to stay inside of the node and of the table, whatever bytes are there. REQUIRES:
+// count is one that a node can have.
+inline bool IsSaneNode(const NodeHeader& node, uint64_t count, int level) {
+  return node.count == count && node.prefix_size <= kMaxNodePrefix && node.level == level &&
+         (node.suffix_size <= kHeadSize || node.suffix_size == kSuffixUnknown);
+}
+
 inline uint64_t TableHeaderChecksum(const TableHeader& h) {
   return Hash64(&h, offsetof(TableHeader, checksum), h.secret);
 }

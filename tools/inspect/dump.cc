@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pmtable/table_header.h"
 #include "src/api/batch/write_batch_internal.h"
 #include "src/format/expiry.h"
 #include "src/inspect/image/pool_walk.h"

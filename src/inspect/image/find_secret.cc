@@ -3,8 +3,8 @@
 #include <set>
 #include <string>
 
+#include "pmtable/table_header.h"
 #include "src/format/manifest_area.h"
-#include "src/inspect/image/table_image.h"
 #include "src/util/check/check.h"
 
 // A search for the pool's secret in everything that names it.

@@ -10,17 +10,6 @@
 
 namespace miodb {
 
-// Any bytes may be given: a header is one if its magic number and its checksum say so.
-bool ReadAnyTableHeader(const char* p, TableHeader* header) {
-  memcpy(header, p, sizeof(*header));
-  return header->magic == kTableMagic && header->checksum == TableHeaderChecksum(*header);
-}
-
-// A header checks by itself, also one of another pool. The secret tells them apart.
-bool ReadTableHeader(const char* p, uint64_t secret, TableHeader* header) {
-  return ReadAnyTableHeader(p, header) && header->secret == secret;
-}
-
 // The number of leaves without a header is found from the end of the extent: leaves lie at its beginning, and behind
 // them inner nodes and the meta block, which do not check as leaves.
 TableImage::TableImage(const PoolImage* image, const KeyOrder& order, PmRef offset, uint64_t size, uint64_t number)
@@ -45,15 +34,16 @@ std::string TableImage::CheckHeader() const {
 // How many entries it must have follows from the header: all leaves but the last are full.
 std::string TableImage::LeafProblem(uint64_t i) const {
   const LeafNode& leaf = Leaf(i);
-  if (!NodeChecks(leaf, NodeSeed(image_->secret(), sizeof(TableHeader) + i * sizeof(LeafNode))) ||
-      leaf.header.level != 0) {
+  const NodeHeader& h = leaf.header;
+  const uint64_t seed = NodeSeed(image_->secret(), sizeof(TableHeader) + i * sizeof(LeafNode));
+  if (h.checksum != NodeChecksum(leaf, seed) || h.count == 0 || h.count > kNodeFanout || !IsSaneNode(h, h.count, 0)) {
     return "checksum mismatch";
   }
   // Without a good header the leaf's own count is all that there is.
   if (!header_problem_.empty()) return std::string();
   const uint64_t expected = i + 1 < leaf_slots_ ? uint64_t{kNodeFanout} : header_.entries - i * kNodeFanout;
-  if (leaf.header.count == expected) return std::string();
-  return "holds " + std::to_string(leaf.header.count) + " entries instead of " + std::to_string(expected);
+  if (h.count == expected) return std::string();
+  return "holds " + std::to_string(h.count) + " entries instead of " + std::to_string(expected);
 }
 
 // A record that checks may still be another one than the index means, where the space was given to somebody else. So

@@ -62,18 +62,6 @@ class TableImage {
   uint64_t leaf_slots_;
 };
 
-// Whether a node's bytes are as they were written. seed: NodeSeed.
-template <typename Node>
-bool NodeChecks(const Node& node, uint64_t seed) {
-  return node.header.checksum == Hash64(reinterpret_cast<const char*>(&node) + 8, sizeof(node) - 8, seed) &&
-         node.header.count >= 1 && node.header.count <= kNodeFanout && node.header.prefix_size <= kMaxNodePrefix &&
-         (node.header.suffix_size <= kHeadSize || node.header.suffix_size == kSuffixUnknown);
-}
-
-// A table header that checks. False if these bytes are none, or none of the pool with this secret.
-bool ReadAnyTableHeader(const char* p, TableHeader* header);
-bool ReadTableHeader(const char* p, uint64_t secret, TableHeader* header);
-
 }  // namespace miodb
 
 #endif  // MIODB_SRC_INSPECT_IMAGE_TABLE_IMAGE_H_

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 
+#include "pmtable/table_header.h"
 #include "src/api/types/comparator_check.h"
 #include "src/util/check/check.h"
 

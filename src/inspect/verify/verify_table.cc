@@ -144,8 +144,9 @@ class TableVerifier {
         const InnerNode& node = nodes[start + i];
         DCHECK_GT(below, i * kNodeFanout);
         const uint64_t children = std::min<uint64_t>(kNodeFanout, below - i * kNodeFanout);
-        if (!NodeChecks(node, NodeSeed(image_.secret(), header_.inner_offset + (start + i) * sizeof(InnerNode))) ||
-            node.header.level != level || node.header.count != children) {
+        const uint64_t offset = header_.inner_offset + (start + i) * sizeof(InnerNode);
+        if (node.header.checksum != NodeChecksum(node, NodeSeed(image_.secret(), offset)) ||
+            !IsSaneNode(node.header, children, level)) {
           Report(place + "checksum mismatch");
           continue;
         }

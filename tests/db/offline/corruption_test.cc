@@ -10,6 +10,7 @@
 
 #include "miodb/comparator.h"
 #include "miodb/env.h"
+#include "pmtable/table_header.h"
 #include "src/inspect/verify/verify.h"
 #include "src/log/log_piece.h"
 #include "tests/common/db_test_base.h"
