@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "src/nvm/pool/pool_image.h"
 #include "src/nvm/region/region_finder.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
@@ -70,23 +71,12 @@ Status PoolHead::ReadEntries(std::vector<RegionEntry>* entries) const {
 // the first to be written into its slot (epoch 1 came before Publish), so that write may have been torn; then the
 // second copy was never begun.
 Status PoolHead::ReadRoot(RootSlot* root) const {
-  *root = RootSlot{};
-  bool good[2] = {false, false}, written[2] = {false, false};
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    for (int copy = 0; copy < kRootCopies; copy++) {
-      RootSlot slot;
-      memcpy(&slot, page_ + RootSlotOffset(parity, copy), sizeof(slot));
-      written[parity] = !RootIsBlank(slot);  // of the last copy in the end
-      if (!RootChecks(slot, parity, id())) continue;
-      good[parity] = true;
-      if (slot.epoch > root->epoch) *root = slot;
-    }
-  }
-  for (uint64_t parity = 0; root->epoch > 0 && parity < 2; parity++) {
-    if (!good[parity] && (root->epoch > 1 || written[parity])) {
-      return Status::Corruption(
-          path_, "both copies of the root at offset " + std::to_string(RootSlotOffset(parity, 0)) + " are damaged");
-    }
+  PoolHeader::Roots roots;
+  *root = ReadRoots(page_, id(), &roots);
+  for (const auto& slot : roots) {
+    if (root->epoch == 0 || slot[0].good || slot[1].good || (root->epoch == 1 && slot[1].blank)) continue;
+    return Status::Corruption(path_,
+                              "both copies of the root at offset " + std::to_string(slot[0].offset) + " are damaged");
   }
   return root->epoch > 0 ? Status::OK() : Status::Corruption(path_, "no valid root at offsets 1024 and 2048");
 }
@@ -106,21 +96,18 @@ Status PoolHead::Repair() {
 // be yet, and then both copies could be torn.
 Status PoolHead::RepairRoots() {
   bool fenced = false;
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    RootSlot slots[kRootCopies];
-    RootSlot whole = {};
-    for (int copy = 0; copy < kRootCopies; copy++) {
-      memcpy(&slots[copy], page_ + RootSlotOffset(parity, copy), sizeof(RootSlot));
-      if (RootChecks(slots[copy], parity, id())) whole = slots[copy];
-    }
-    for (int copy = 0; copy < kRootCopies; copy++) {
-      if (RootChecks(slots[copy], parity, id()) || memcmp(&slots[copy], &whole, sizeof(whole)) == 0) continue;
+  PoolHeader::Roots roots;
+  ReadRoots(page_, id(), &roots);
+  for (const auto& slot : roots) {
+    const RootSlot whole = slot[1].good ? slot[1].slot : slot[0].good ? slot[0].slot : RootSlot{};
+    for (const PoolHeader::Root& copy : slot) {
+      if (copy.good || memcmp(&copy.slot, &whole, sizeof(whole)) == 0) continue;
       if (!fenced) {
         const Status s = persist_.Fence(Purpose::kManifest);
         if (!s.ok()) return s;
         fenced = true;
       }
-      persist_.Copy(Purpose::kManifest, page_ + RootSlotOffset(parity, copy), &whole, sizeof(whole));
+      persist_.Copy(Purpose::kManifest, page_ + copy.offset, &whole, sizeof(whole));
     }
   }
   return Status::OK();

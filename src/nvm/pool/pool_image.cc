@@ -230,6 +230,22 @@ const char* PoolImage::End(PmRef ref) const {
   return At(part == nullptr ? ref : part->base + part->size);
 }
 
+RootSlot ReadRoots(const char* page, std::optional<uint64_t> pool_id, PoolHeader::Roots* roots) {
+  DCHECK(page != nullptr);
+  RootSlot current = {};
+  for (uint64_t parity = 0; parity < 2; parity++) {
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      PoolHeader::Root& r = (*roots)[parity][copy];
+      r.offset = RootSlotOffset(parity, copy);
+      memcpy(&r.slot, page + r.offset, sizeof(r.slot));
+      r.blank = RootIsBlank(r.slot);
+      r.good = pool_id.has_value() && RootChecks(r.slot, parity, *pool_id);
+      if (r.good && r.slot.epoch > current.epoch) current = r.slot;
+    }
+  }
+  return current;
+}
+
 // Every copy is judged by itself and kept as it is, for tools that show all of them; the first good superblock and the
 // good root of the highest epoch are what an open would go by.
 PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
@@ -252,16 +268,7 @@ PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
       memcpy(header.uuid, c.superblock.uuid, sizeof(header.uuid));
     }
   }
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    for (int copy = 0; copy < kRootCopies; copy++) {
-      PoolHeader::Root& r = header.roots[parity][copy];
-      r.offset = RootSlotOffset(parity, copy);
-      memcpy(&r.slot, page + r.offset, sizeof(r.slot));
-      r.blank = RootIsBlank(r.slot);
-      r.good = header.has_superblock && RootChecks(r.slot, parity, header.pool_id);
-      if (r.good && r.slot.epoch > header.current.epoch) header.current = r.slot;
-    }
-  }
+  header.current = ReadRoots(page, header.has_superblock ? std::optional(header.pool_id) : std::nullopt, &header.roots);
   CHECK(header.current.epoch == 0 || header.has_superblock);  // without an id no root is known to be the pool's
   return header;
 }

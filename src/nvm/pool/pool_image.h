@@ -8,8 +8,10 @@
 #ifndef MIODB_SRC_NVM_POOL_POOL_IMAGE_H_
 #define MIODB_SRC_NVM_POOL_POOL_IMAGE_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +36,9 @@ struct PoolHeader {
     bool blank;
     bool good;
   };
+  using Roots = std::array<std::array<Root, kRootCopies>, 2>;  // by parity of the epoch
   Copy copies[kSuperblockCopies];
-  Root roots[2][kRootCopies];  // by parity of the epoch
+  Roots roots;
   bool has_superblock = false;
   bool another_version = false;
   uint32_t version = 0;
@@ -138,6 +141,10 @@ class PoolImage {
   std::vector<std::string> region_paths_;
   std::vector<std::string> missing_;
 };
+
+// Reads all copies of the roots. Returns the good root of the highest epoch; epoch 0 if there is none. No root is good
+// without the id of the pool.
+RootSlot ReadRoots(const char* page, std::optional<uint64_t> pool_id, PoolHeader::Roots* roots);
 
 // Reads the header page; a file without one has nothing good.
 PoolHeader ReadPoolHeader(const char* page, uint64_t size);
