@@ -22,8 +22,8 @@ namespace miodb {
 // Readers may still look at what the manifest named before. No manifest names a file of another spelling, so no reader
 // does, and two files may have one number.
 Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) {
-  std::vector<std::pair<uint64_t, std::string>> files;
-  Status s = TableFiles(&files);
+  TableFiles files;
+  Status s = FindTables(options_.env, path(), &files);
   std::erase_if(files, [&](const auto& file) { return named.count(file.first) > 0; });
   CHECK(lock_ != nullptr);  // the directory is this store's
   if (files.empty() || MIODB_MUTATED(kSsdOrphansKept)) return s;

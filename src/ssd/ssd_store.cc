@@ -49,6 +49,15 @@ class MeteredFile final : public WritableFile {
   std::atomic<uint64_t>* const bytes_;
 };
 
+bool ParseTableName(const std::string& name, uint64_t* number) {
+  size_t digits = 0;
+  while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') digits++;
+  const std::string suffix = name.substr(digits);
+  if (digits == 0 || digits > 19 || (suffix != ".sst" && suffix != ".ldb")) return false;
+  *number = strtoull(name.c_str(), nullptr, 10);
+  return true;
+}
+
 // A reader has no lock, so a repair may have put another directory under the name. The files of that directory are no
 // sign of damage in the directory that was opened.
 Status UnlessReplaced(const Status& s, Env* env, const std::string& path, uint64_t pool_id) {
@@ -98,15 +107,6 @@ std::string SsdStore::TableName(uint64_t number) {
   return name;
 }
 
-bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
-  size_t digits = 0;
-  while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') digits++;
-  const std::string suffix = name.substr(digits);
-  if (digits == 0 || digits > 19 || (suffix != ".sst" && suffix != ".ldb")) return false;
-  *number = strtoull(name.c_str(), nullptr, 10);
-  return true;
-}
-
 // The lock comes first, so that two databases with one directory cannot both find it free.
 Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
                       const std::atomic<bool>* has_families) {
@@ -150,8 +150,8 @@ Status SsdStore::Claim(uint64_t pool_id) {
     // Synced again, because the process that wrote it may have come no further.
     return MIODB_MUTATED(kSsdOwnerUnsynced) ? s : SyncExistingFile(env, path);
   }
-  std::vector<std::pair<uint64_t, std::string>> files;
-  s = TableFiles(&files);
+  TableFiles files;
+  s = FindTables(env, options_.ssd_path, &files);
   if (!s.ok()) return s;
   if (!files.empty() || env->FileExists(options_.ssd_path + "/CURRENT")) {
     const char* const what =
@@ -207,13 +207,13 @@ Status SsdStore::OpenForReading(const std::string& name, RandomAccessFile** file
                                    : options_.env->NewRandomAccessFile(name, file);
 }
 
-Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const {
+Status SsdStore::FindTables(Env* env, const std::string& path, TableFiles* files) {
   std::vector<std::string> names;
-  Status s = options_.env->GetChildren(path(), &names);
+  Status s = env->GetChildren(path, &names);
   if (!s.ok()) return s;
   for (const std::string& name : names) {
     uint64_t number;
-    if (ParseTableName(name, &number)) files->emplace_back(number, path() + "/" + name);
+    if (ParseTableName(name, &number)) files->emplace_back(number, path + "/" + name);
   }
   return s;
 }
@@ -223,13 +223,12 @@ Status SsdStore::Destroy(Env* env, const std::string& path) {
   HeldLock lock(env);
   Status s = lock.Lock(SsdLockPath(path));
   if (!s.ok()) return s;
-  std::vector<std::string> names;
+  TableFiles files;
   // Without the mark a crash came before there was a table file, or behind the removal of the last one.
   const bool is_marked = env->FileExists(PoolIdPath(path));
-  if (is_marked) s = env->GetChildren(path, &names);
-  uint64_t number;
-  for (const std::string& name : names) {
-    if (s.ok() && ParseTableName(name, &number)) s = env->RemoveFile(path + "/" + name);
+  if (is_marked) s = FindTables(env, path, &files);
+  for (const auto& [number, name] : files) {
+    if (s.ok()) s = env->RemoveFile(name);
   }
   // Last what says whose the files are, so that a removal that was cut off can be repeated.
   for (const std::string& name : {PoolIdPath(path) + ".tmp", SsdLockPath(path), PoolIdPath(path)}) {
@@ -264,8 +263,8 @@ Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id)
 }
 
 Status SsdStore::ListFiles(std::vector<uint64_t>* numbers) const {
-  std::vector<std::pair<uint64_t, std::string>> files;
-  Status s = TableFiles(&files);
+  TableFiles files;
+  Status s = FindTables(options_.env, path(), &files);
   for (const auto& [number, name] : files) {
     if (name == FileName(number)) numbers->push_back(number);
   }

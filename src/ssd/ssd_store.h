@@ -87,9 +87,10 @@ class SsdStore {
   const SstFormat& format() const { return format_; }
   std::string FileName(uint64_t number) const { return path() + "/" + TableName(number); }
 
-  // The name of a table file in the directory, and whether a name is one, ours or LevelDB's.
+  // The name of a table file in the directory; and all that have such a name there, ours or LevelDB's.
   static std::string TableName(uint64_t number);
-  static bool ParseTableName(const std::string& name, uint64_t* number);
+  using TableFiles = std::vector<std::pair<uint64_t, std::string>>;  // numbers and paths
+  static Status FindTables(Env* env, const std::string& path, TableFiles* files);
 
   // ---- Epoch
 
@@ -205,7 +206,6 @@ class SsdStore {
   bool GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const;
   void KeepRecord(const Slice& cache_key, const RecordView& record) const;
   Status OpenForReading(const std::string& name, RandomAccessFile** file) const;
-  Status TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const;
 
   const Options options_;
   const InternalKeyComparator comparator_;

@@ -58,11 +58,9 @@ constexpr size_t kBatchBytes = 1 << 20;
 // A directory that is not there has none.
 Status HasTables(Env* env, const std::string& directory, bool* has) {
   DCHECK(has != nullptr);
-  std::vector<std::string> names;
-  const Status s = env->GetChildren(directory, &names);
-  uint64_t number;
-  *has = std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return SsdStore::ParseTableName(name, &number); });
+  SsdStore::TableFiles files;
+  const Status s = SsdStore::FindTables(env, directory, &files);
+  *has = !files.empty();
   return s.IsNotFound() ? Status::OK() : s;
 }
 

@@ -191,14 +191,12 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
     }
   }
   // Files that no manifest names are what a job that was cut off leaves, and cost space alone.
-  std::vector<std::string> names;
-  s = request.env->GetChildren(request.path, &names);
+  SsdStore::TableFiles files;
+  s = SsdStore::FindTables(request.env, request.path, &files);
   if (!s.ok()) report({request.path, s.ToString()});
-  for (const std::string& name : names) {
-    uint64_t number;
-    if (!SsdStore::ParseTableName(name, &number)) continue;
-    if (known.count(number) > 0 && name == SsdStore::TableName(number)) continue;
-    note({request.path + "/" + name, "no manifest names it; the next open removes it"});
+  for (const auto& [number, name] : files) {
+    if (known.count(number) > 0 && name == request.path + "/" + SsdStore::TableName(number)) continue;
+    note({name, "no manifest names it; the next open removes it"});
   }
   return check;
 }
