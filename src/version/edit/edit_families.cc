@@ -41,10 +41,7 @@ void VersionEdit::EncodeFamilies(std::string* dst) const {
     PutField(dst, kNextFamily);
     PutVarint64(dst, next_family);
   }
-  for (const uint64_t id : removed_families) {
-    PutField(dst, kRemovedFamily);
-    PutVarint64(dst, id);
-  }
+  PutRemoved(dst, kRemovedFamily, removed_families);
   for (const FamilyEntry& family : families) {
     CHECK(family.id > kDefaultFamily && family.id <= kMostFamilyId && family.name.size() <= kMostFamilyName);
     PutField(dst, kFamily);

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "miodb/slice.h"
 #include "src/util/bytes/coding.h"
@@ -48,6 +49,14 @@ enum EditField : uint8_t {
 inline void PutField(std::string* dst, EditField field) {
   DCHECK(dst != nullptr);
   dst->push_back(static_cast<char>(field));
+}
+
+// Ids that an edit removes, each with the field.
+inline void PutRemoved(std::string* dst, EditField field, const std::vector<uint64_t>& ids) {
+  for (const uint64_t id : ids) {
+    PutField(dst, field);
+    PutVarint64(dst, id);
+  }
 }
 
 // Numbers of a field, in the order in which PutNumbers has them.

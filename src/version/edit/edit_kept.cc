@@ -47,10 +47,7 @@ const KeptChunk* KeptChunks::Find(uint64_t sequence, uint64_t* begin) const {
 
 // Nothing, in an edit of a database that keeps no log.
 void VersionEdit::EncodeKept(std::string* dst) const {
-  for (const uint64_t id : removed_kept) {
-    PutField(dst, kRemovedKeptChunk);
-    PutVarint64(dst, id);
-  }
+  PutRemoved(dst, kRemovedKeptChunk, removed_kept);
   for (const KeptChunk& chunk : kept) {
     CHECK(chunk.id <= kMostDrawnId && IsWhole(chunk));
     PutField(dst, kKeptChunk);
@@ -61,14 +58,8 @@ void VersionEdit::EncodeKept(std::string* dst) const {
 
 bool VersionEdit::DecodeKept(uint8_t field, Slice* input) {
   DCHECK(input != nullptr);
-  switch (field) {
-    case kKeptChunk:
-      return GetKept(input, &kept.emplace_back());
-    case kRemovedKeptChunk:
-      return GetVarint64(input, &removed_kept.emplace_back());
-    default:
-      return false;
-  }
+  if (field == kKeptChunk) return GetKept(input, &kept.emplace_back());
+  return field == kRemovedKeptChunk && GetVarint64(input, &removed_kept.emplace_back());
 }
 
 }  // namespace miodb

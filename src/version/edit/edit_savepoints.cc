@@ -50,23 +50,14 @@ void PutSavepoint(std::string* dst, const SavepointEntry& savepoint) {
 
 // Nothing, in an edit that has to do with no savepoint.
 void VersionEdit::EncodeSavepoints(std::string* dst) const {
-  for (const uint64_t id : removed_savepoints) {
-    PutField(dst, kRemovedSavepoint);
-    PutVarint64(dst, id);
-  }
+  PutRemoved(dst, kRemovedSavepoint, removed_savepoints);
   for (const SavepointEntry& savepoint : savepoints) PutSavepoint(dst, savepoint);
 }
 
 bool VersionEdit::DecodeSavepoints(uint8_t field, Slice* input) {
   DCHECK(input != nullptr);
-  switch (field) {
-    case kSavepoint:
-      return GetSavepoint(input, &savepoints.emplace_back());
-    case kRemovedSavepoint:
-      return GetVarint64(input, &removed_savepoints.emplace_back());
-    default:
-      return false;
-  }
+  if (field == kSavepoint) return GetSavepoint(input, &savepoints.emplace_back());
+  return field == kRemovedSavepoint && GetVarint64(input, &removed_savepoints.emplace_back());
 }
 
 // A savepoint that an edit names for the first time says nothing of its place, which is known when the record has one.

@@ -75,6 +75,13 @@ bool GetTable(Slice* input, TablePlace* t) {
   return true;
 }
 
+bool GetChunk(Slice* input, EditField field, LogChunkPlace* c) {
+  DCHECK(field == kChunk || field == kSealedChunk);
+  c->sealed = field == kSealedChunk;
+  return GetNumbers(input, {&c->id, &c->offset, &c->size}) && c->id <= kMostId &&
+         (!c->sealed || (GetVarint64(input, &c->sealed_size) && c->sealed_size <= c->size));
+}
+
 // Reads the sequence of applied range deletions of the last file.
 bool GetFileRanges(Slice* input, std::vector<SstPlace>* files) {
   uint64_t applied;
@@ -214,10 +221,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, kFlushedSequence);
     PutVarint64(dst, flushed_sequence);
   }
-  for (uint64_t number : removed_tables) {
-    PutField(dst, kRemovedTable);
-    PutVarint64(dst, number);
-  }
+  PutRemoved(dst, kRemovedTable, removed_tables);
   // A table that moves is written like a new one, with all of its place: the place that it had is not needed to read
   // it.
   for (const TablePlace& t : tables) {
@@ -225,25 +229,16 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, kTable);
     PutNumbers(dst, {t.number, t.level, t.run, t.index_offset, t.index_size});
   }
-  for (uint64_t id : removed_chunks) {
-    PutField(dst, kRemovedChunk);
-    PutVarint64(dst, id);
-  }
+  PutRemoved(dst, kRemovedChunk, removed_chunks);
   for (const LogChunkPlace& c : chunks) {
     CHECK(!c.sealed || c.sealed_size <= c.size);
     PutField(dst, c.sealed ? kSealedChunk : kChunk);
     PutNumbers(dst, {c.id, c.offset, c.size});
     if (c.sealed) PutVarint64(dst, c.sealed_size);
   }
-  for (uint64_t number : removed_files) {
-    PutField(dst, kRemovedFile);
-    PutVarint64(dst, number);
-  }
+  PutRemoved(dst, kRemovedFile, removed_files);
   for (const SstPlace& f : files) PutFile(dst, f);
-  for (uint64_t id : removed_ranges) {
-    PutField(dst, kRemovedRange);
-    PutVarint64(dst, id);
-  }
+  PutRemoved(dst, kRemovedRange, removed_ranges);
   for (const RangePlace& r : ranges) {
     CHECK(r.id <= kMostDrawnId && r.range.sequence > 0 && r.range.sequence <= kMaxSequence);
     PutField(dst, kRange);
@@ -257,67 +252,49 @@ void VersionEdit::EncodeTo(std::string* dst) const {
   EncodePayload(dst);
 }
 
+// Fields and no flags inside of one, so that a version which knows fewer refuses what it would misread.
+bool VersionEdit::DecodeField(uint8_t field, Slice* input) {
+  switch (field) {
+    case kComparator:
+      has_comparator = true;
+      return GetString(input, &comparator);
+    case kNextId:
+      has_next_id = true;
+      return GetId(input, &next_id) && next_id != 0;
+    case kFlushedSequence:
+      has_flushed_sequence = true;
+      return GetVarint64(input, &flushed_sequence) && flushed_sequence <= kMostReadSequence;
+    case kRemovedTable:
+      return GetVarint64(input, &removed_tables.emplace_back());
+    case kTable:
+      return GetTable(input, &tables.emplace_back());
+    case kRemovedChunk:
+      return GetVarint64(input, &removed_chunks.emplace_back());
+    case kChunk:
+    case kSealedChunk:
+      return GetChunk(input, static_cast<EditField>(field), &chunks.emplace_back());
+    case kRemovedFile:
+      return GetVarint64(input, &removed_files.emplace_back());
+    case kFileRanges:
+      return GetFileRanges(input, &files);
+    case kRemovedRange:
+      return GetVarint64(input, &removed_ranges.emplace_back());
+    case kRange:
+      return GetRange(input, &ranges.emplace_back());
+    default:
+      return IsFile(field) ? GetFile(input, static_cast<EditField>(field), &files.emplace_back())
+                           : DecodeFamilies(field, input) || DecodeSavepoints(field, input) ||
+                                 DecodeKept(field, input) || DecodePayload(field, input);
+  }
+}
+
 // Bytes that checked may still be another version's, with fields that this one does not know: then the edit is refused
 // as a whole, since nobody can tell what it would have changed.
 bool VersionEdit::DecodeFrom(Slice input) {
   while (!input.empty()) {
     const uint8_t field = static_cast<uint8_t>(input[0]);
     input.remove_prefix(1);
-    uint64_t number = 0;
-    switch (field) {
-      case kComparator:
-        if (!GetString(&input, &comparator)) return false;
-        has_comparator = true;
-        break;
-      case kNextId:
-        if (!GetId(&input, &next_id) || next_id == 0) return false;
-        has_next_id = true;
-        break;
-      case kFlushedSequence:
-        if (!GetVarint64(&input, &flushed_sequence) || flushed_sequence > kMostReadSequence) return false;
-        has_flushed_sequence = true;
-        break;
-      case kRemovedTable:
-        if (!GetVarint64(&input, &number)) return false;
-        removed_tables.push_back(number);
-        break;
-      case kTable:
-        if (!GetTable(&input, &tables.emplace_back())) return false;
-        break;
-      case kRemovedChunk:
-        if (!GetVarint64(&input, &number)) return false;
-        removed_chunks.push_back(number);
-        break;
-      case kChunk:
-      case kSealedChunk: {
-        LogChunkPlace c;
-        if (!GetNumbers(&input, {&c.id, &c.offset, &c.size}) || c.id > kMostId) return false;
-        c.sealed = field == kSealedChunk;
-        if (c.sealed && (!GetVarint64(&input, &c.sealed_size) || c.sealed_size > c.size)) return false;
-        chunks.push_back(c);
-        break;
-      }
-      case kRemovedFile:
-        if (!GetVarint64(&input, &number)) return false;
-        removed_files.push_back(number);
-        break;
-      case kFileRanges:
-        if (!GetFileRanges(&input, &files)) return false;
-        break;
-      case kRemovedRange:
-        if (!GetVarint64(&input, &number)) return false;
-        removed_ranges.push_back(number);
-        break;
-      case kRange:
-        if (!GetRange(&input, &ranges.emplace_back())) return false;
-        break;
-      // Fields and no flags inside of one, so that a version which knows fewer refuses what it would misread.
-      default:
-        const bool whole = IsFile(field) ? GetFile(&input, static_cast<EditField>(field), &files.emplace_back())
-                                         : DecodeFamilies(field, &input) || DecodeSavepoints(field, &input) ||
-                                               DecodeKept(field, &input) || DecodePayload(field, &input);
-        if (!whole) return false;
-    }
+    if (!DecodeField(field, &input)) return false;
   }
   return true;
 }

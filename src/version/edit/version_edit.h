@@ -134,6 +134,7 @@ struct VersionEdit {
   }
 
  private:
+  bool DecodeField(uint8_t field, Slice* input);
   void EncodeFamilies(std::string* dst) const;
   bool DecodeFamilies(uint8_t field, Slice* input);
   void EncodeSavepoints(std::string* dst) const;
