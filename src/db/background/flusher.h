@@ -24,22 +24,25 @@
 
 namespace miodb {
 
-class Flusher {
+// The parts of the database that a flush works with.
+struct FlusherParts {
+  Control* const control_;
+  Tree* const tree_;
+  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
+  LogFiles* const logs_;
+  LogFloor* const floor_;
+  KeptLog* const kept_;
+  Space* const space_;
+  CpuCensus* const census_;
+};
+
+class Flusher : private FlusherParts {
  public:
-  Flusher(DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, LogFiles* logs, LogFloor* floor,
-          KeptLog* kept, Space* space, CpuCensus* census)
-      : db_(db),
-        control_(control),
-        tree_(tree),
-        scheduler_(scheduler),
-        logs_(logs),
-        floor_(floor),
-        kept_(kept),
-        space_(space),
-        census_(census) {
-    CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
-    CHECK(logs != nullptr && floor != nullptr);
-    CHECK(kept != nullptr && space != nullptr && census != nullptr);
+  using Parts = FlusherParts;
+
+  Flusher(DbContext& db, const Parts& parts) : Parts(parts), db_(db) {
+    CHECK(control_ != nullptr && tree_ != nullptr && scheduler_ != nullptr && logs_ != nullptr);
+    CHECK(floor_ != nullptr && kept_ != nullptr && space_ != nullptr && census_ != nullptr);
   }
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
@@ -63,15 +66,6 @@ class Flusher {
   void Install(MemTableRef memtable, Additions added, std::vector<RangeDeletion> deleted, Status s) REQUIRES(db_mutex);
 
   DbContext& db_;
-  Control* const control_;
-  Tree* const tree_;
-  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
-  LogFiles* const logs_;
-  LogFloor* const floor_;
-  KeptLog* const kept_;
-  Space* const space_;
-  CpuCensus* const census_;
-
   std::vector<std::weak_ptr<const PMTable>> unfiltered_ GUARDED_BY(db_mutex);
   int filtering_ GUARDED_BY(db_mutex) = 0;  // threads that build one
 };

@@ -23,29 +23,24 @@
 
 namespace miodb {
 
-class Merger {
+// The parts of the database that merges work with.
+struct MergerParts {
+  Control* const control_;
+  Tree* const tree_;
+  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
+  Space* const space_;
+  LogFloor* const floor_;
+  SsdTier* const tier_;
+  CpuCensus* const census_;
+};
+
+class Merger : private MergerParts {
  public:
-  struct Parts {
-    Control* control;
-    Tree* tree;
-    Scheduler* scheduler;
-    Space* space;
-    LogFloor* floor;
-    SsdTier* tier;
-    CpuCensus* census;
-  };
+  using Parts = MergerParts;
 
   Merger(DbContext& db, const Parts& parts)
-      : db_(db),
-        control_(parts.control),
-        tree_(parts.tree),
-        scheduler_(parts.scheduler),
-        space_(parts.space),
-        floor_(parts.floor),
-        tier_(parts.tier),
-        census_(parts.census),
-        ranges_(db, parts.control, parts.tree, parts.scheduler) {
-    CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr);
+      : Parts(parts), db_(db), ranges_(db, parts.control_, parts.tree_, parts.scheduler_) {
+    CHECK(control_ != nullptr && tree_ != nullptr && scheduler_ != nullptr);
     CHECK(space_ != nullptr && floor_ != nullptr);
     CHECK(tier_ != nullptr && census_ != nullptr);
   }
@@ -88,13 +83,6 @@ class Merger {
   void Finish(const JobHold& hold, const Status& s, Outcome outcome, bool refused) REQUIRES(db_mutex);
 
   DbContext& db_;
-  Control* const control_;
-  Tree* const tree_;
-  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
-  Space* const space_;
-  LogFloor* const floor_;
-  SsdTier* const tier_;
-  CpuCensus* const census_;
   RangeTrim ranges_;
   bool found_all_ GUARDED_BY(db_mutex) = false;  // the last search has found all tables of the marks
 };

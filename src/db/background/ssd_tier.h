@@ -37,30 +37,24 @@
 
 namespace miodb {
 
-class SsdTier {
- public:
-  struct Parts {
-    Control* control;
-    Tree* tree;
-    Scheduler* scheduler;
-    SsdSchedule* schedule;
-    Space* space;
-    LogFloor* floor;
-    Workers* workers;
-    CpuCensus* census;
-  };
+// The parts of the database that the tier works with.
+struct SsdTierParts {
+  Control* const control_;
+  Tree* const tree_;
+  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
+  SsdSchedule* const schedule_ PT_GUARDED_BY(db_mutex);
+  Space* const space_;
+  LogFloor* const floor_;
+  Workers* const workers_;
+  CpuCensus* const census_;
+};
 
-  SsdTier(DbContext& db, const Parts& parts)
-      : db_(db),
-        control_(parts.control),
-        tree_(parts.tree),
-        scheduler_(parts.scheduler),
-        schedule_(parts.schedule),
-        space_(parts.space),
-        floor_(parts.floor),
-        workers_(parts.workers),
-        census_(parts.census) {
-    CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr && parts.schedule != nullptr);
+class SsdTier : private SsdTierParts {
+ public:
+  using Parts = SsdTierParts;
+
+  SsdTier(DbContext& db, const Parts& parts) : Parts(parts), db_(db) {
+    CHECK(control_ != nullptr && tree_ != nullptr && scheduler_ != nullptr && schedule_ != nullptr);
     CHECK(space_ != nullptr && floor_ != nullptr);
     CHECK(workers_ != nullptr && census_ != nullptr);
   }
@@ -123,15 +117,6 @@ class SsdTier {
   Status Purge(PurgeRequest request) REQUIRES(db_mutex);
 
   DbContext& db_;
-  Control* const control_;
-  Tree* const tree_;
-  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
-  SsdSchedule* const schedule_ PT_GUARDED_BY(db_mutex);
-  Space* const space_;
-  LogFloor* const floor_;
-  Workers* const workers_;
-  CpuCensus* const census_;
-
   const PurgeRequest* purge_ GUARDED_BY(db_mutex) = nullptr;  // of the CompactRange that waits
   Status error_ GUARDED_BY(db_mutex);                         // of the last job, until one succeeds
 };

@@ -14,20 +14,10 @@
 
 namespace miodb {
 
-class Requests {
+class Requests : private WritePath::Parts {
  public:
   Requests(const DbContext& db, const WritePath::Parts& parts, WritePath* write)
-      : db_(db),
-        control_(parts.control),
-        tree_(parts.tree),
-        scheduler_(parts.scheduler),
-        logs_(parts.logs),
-        flusher_(parts.flusher),
-        merger_(parts.merger),
-        space_(parts.space),
-        tier_(parts.tier),
-        workers_(parts.workers),
-        write_(write) {
+      : WritePath::Parts(parts), db_(db), write_(write) {
     CHECK(write != nullptr);
   }
   Requests(const Requests&) = delete;
@@ -47,15 +37,6 @@ class Requests {
   Status Settle() EXCLUDES(db_mutex);
 
   const DbContext& db_;
-  Control* const control_;
-  Tree* const tree_;
-  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
-  LogFiles* const logs_;
-  Flusher* const flusher_;
-  Merger* const merger_;
-  Space* const space_;
-  SsdTier* const tier_;
-  Workers* const workers_;
   WritePath* const write_;
 };
 

@@ -42,7 +42,12 @@ struct FrozenState {
 class Savepoints {
  public:
   Savepoints(const DbContext& db, const WritePath::Parts& parts, WritePath* write, Requests* requests)
-      : db_(db), control_(parts.control), tree_(parts.tree), space_(parts.space), write_(write), requests_(requests) {
+      : db_(db),
+        control_(parts.control_),
+        tree_(parts.tree_),
+        space_(parts.space_),
+        write_(write),
+        requests_(requests) {
     CHECK(write != nullptr && requests != nullptr);
   }
 

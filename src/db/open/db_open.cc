@@ -174,8 +174,9 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       tier_(std::make_unique<SsdTier>(
           *context_, SsdTier::Parts{control_.get(), tree_.get(), scheduler_.get(), ssd_schedule_.get(), space_.get(),
                                     floor_.get(), workers_.get(), census_.get()})),
-      flusher_(std::make_unique<Flusher>(*context_, control_.get(), tree_.get(), scheduler_.get(), logs_.get(),
-                                         floor_.get(), kept_.get(), space_.get(), census_.get())),
+      flusher_(std::make_unique<Flusher>(
+          *context_, Flusher::Parts{control_.get(), tree_.get(), scheduler_.get(), logs_.get(), floor_.get(),
+                                    kept_.get(), space_.get(), census_.get()})),
       merger_(
           std::make_unique<Merger>(*context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(),
                                                             floor_.get(), tier_.get(), census_.get()})) {

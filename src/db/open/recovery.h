@@ -27,10 +27,10 @@ class Recovery {
  public:
   Recovery(const DbContext& db, const WritePath::Parts& parts, LogFloor* floor, KeptLog* kept, WritePath* write)
       : db_(db),
-        tree_(parts.tree),
-        space_(parts.space),
-        logs_(parts.logs),
-        flusher_(parts.flusher),
+        tree_(parts.tree_),
+        space_(parts.space_),
+        logs_(parts.logs_),
+        flusher_(parts.flusher_),
         floor_(floor),
         kept_(kept),
         write_(write) {

@@ -99,18 +99,7 @@ Status WritePath::Write(const WriteOptions& options, WriteBatch* updates, const 
 }
 
 WritePath::WritePath(DbContext& db, const Parts& parts)
-    : db_(db),
-      control_(parts.control),
-      tree_(parts.tree),
-      scheduler_(parts.scheduler),
-      space_(parts.space),
-      logs_(parts.logs),
-      flusher_(parts.flusher),
-      merger_(parts.merger),
-      tier_(parts.tier),
-      workers_(parts.workers),
-      turns_(parts.census),
-      lanes_(&tree_->last_sequence, &db.statistics) {
+    : Parts(parts), db_(db), turns_(parts.census_), lanes_(&tree_->last_sequence, &db.statistics) {
   // All of them are there: what comes later in the database object cannot be given to what comes before it.
   CHECK(control_ != nullptr && tree_ != nullptr && scheduler_ != nullptr);
   CHECK(space_ != nullptr && logs_ != nullptr && flusher_ != nullptr);

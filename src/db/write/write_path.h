@@ -35,20 +35,23 @@ class SsdTier;
 class StallClock;
 class Workers;
 
-class WritePath {
+// The parts of the database that a write may ask for something.
+struct WriteParts {
+  Control* const control_;
+  Tree* const tree_;
+  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
+  Space* const space_;
+  LogFiles* const logs_;
+  Flusher* const flusher_;
+  Merger* const merger_;
+  SsdTier* const tier_;
+  Workers* const workers_;
+  CpuCensus* const census_;
+};
+
+class WritePath : private WriteParts {
  public:
-  struct Parts {
-    Control* control;
-    Tree* tree;
-    Scheduler* scheduler;
-    Space* space;
-    LogFiles* logs;
-    Flusher* flusher;
-    Merger* merger;
-    SsdTier* tier;
-    Workers* workers;
-    CpuCensus* census;
-  };
+  using Parts = WriteParts;
 
   WritePath(DbContext& db, const Parts& parts);
 
@@ -136,15 +139,6 @@ class WritePath {
   void Throttle(uint64_t bytes);
 
   DbContext& db_;
-  Control* const control_;
-  Tree* const tree_;
-  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
-  Space* const space_;
-  LogFiles* const logs_;
-  Flusher* const flusher_;
-  Merger* const merger_;
-  SsdTier* const tier_;
-  Workers* const workers_;
   WriteTurns turns_;
   bool takes_turns_ = false;  // not where writers share what is slow, a sync
 
