@@ -21,7 +21,7 @@ constexpr size_t kPrefetchedKeyBytes = 33;
 // Walks the tables of a run one after the other; they do not overlap, so there is nothing to merge. Asks for the
 // records ahead of the walk (kPrefetchGroup), because they lie where the log put them and every one may be a miss.
 // With verify a leaf is checked once when it is entered, from either side, and each record when it is shown.
-class RunIterator final : public InternalIterator {
+class RunIterator final : public RecordIterator {
  public:
   RunIterator(const Run* run, const KeyOrder& order, bool verify) : run_(run), order_(order), verify_(verify) {}
 
@@ -127,12 +127,6 @@ class RunIterator final : public InternalIterator {
     Lose(s.ok() ? Misplaced() : std::move(s));
   }
 
-  const RecordView& record() const override {
-    DCHECK(Valid());
-    return record_;
-  }
-  Status status() const override { return status_; }
-
  private:
   void Lose(Status s) {
     DCHECK(!s.ok());
@@ -202,8 +196,6 @@ class RunIterator final : public InternalIterator {
   uint64_t position_ = 0;
   uint64_t asked_begin_ = 0;  // positions whose records the walk has asked for
   uint64_t asked_end_ = 0;
-  RecordView record_;
-  Status status_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/record.h"
+#include "src/util/check/check.h"
 
 namespace miodb {
 
@@ -42,6 +43,20 @@ class InternalIterator {
 
   // Damage found so far. An iterator that meets damage stops being Valid.
   virtual Status status() const = 0;
+};
+
+// An iterator that has a view of the record it stands on, and the damage that it met.
+class RecordIterator : public InternalIterator {
+ public:
+  const RecordView& record() const final {
+    DCHECK(Valid());
+    return record_;
+  }
+  Status status() const final { return status_; }
+
+ protected:
+  RecordView record_;
+  Status status_;
 };
 
 }  // namespace miodb

@@ -41,7 +41,7 @@ constexpr uint64_t kStepsOfFlushedEntry = 4;
 // Sees what is linked when it comes by, also entries that were added after it was made. Their sequences are above the
 // one of whoever reads, who passes them; so an iterator over a memtable that is being written to shows the state of
 // its own sequence.
-class MemTableIterator final : public InternalIterator {
+class MemTableIterator final : public RecordIterator {
  public:
   MemTableIterator(const MemTable* memtable, uint64_t newest)
       : memtable_(memtable), tree_(&memtable->tree()), newest_(newest) {}
@@ -82,11 +82,6 @@ class MemTableIterator final : public InternalIterator {
     Jump(tree_->SeekBefore(begin, kMaxSequence));  // in one look, since others insert
     if (Valid() && memtable_->order().Compare(record_.key, begin) >= 0) Lose();
   }
-  const RecordView& record() const override {
-    DCHECK(Valid());
-    return record_;
-  }
-  Status status() const override { return status_; }
 
  private:
   void NotePassed() {
@@ -133,8 +128,6 @@ class MemTableIterator final : public InternalIterator {
   const BLinkTree::Entry* entry_ = nullptr;
   const BLinkTree::Entry* ahead_ = nullptr;  // null: the end was seen
   int distance_ = 0;                         // entries from entry_ to ahead_, but for what came in between
-  RecordView record_;
-  Status status_;
 };
 
 }  // namespace

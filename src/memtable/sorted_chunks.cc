@@ -16,7 +16,7 @@ namespace miodb {
 namespace {
 
 // Stops at damage, and stays stopped: a record that cannot be read may be the one that hides the next.
-class SortedChunkIterator final : public InternalIterator {
+class SortedChunkIterator final : public RecordIterator {
  public:
   explicit SortedChunkIterator(const SortedChunk* chunk) : chunk_(chunk) { CHECK(chunk_ != nullptr); }
 
@@ -37,11 +37,6 @@ class SortedChunkIterator final : public InternalIterator {
     DCHECK(Valid());
     Go(index_ - 1);
   }
-  const RecordView& record() const override {
-    DCHECK(Valid());
-    return record_;
-  }
-  Status status() const override { return status_; }
 
  private:
   // Before the first index comes the largest one there is, which is none either.
@@ -56,8 +51,6 @@ class SortedChunkIterator final : public InternalIterator {
   const SortedChunk* const chunk_;
   size_t index_ = 0;
   bool valid_ = false;
-  RecordView record_;
-  Status status_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 // A single file of the level is open at a time. Files of a level do not overlap, so a walk goes through them one after
 // the other. The table is pinned in the cache of open files while it is being walked, and the files themselves by the
 // version that the walk belongs to.
-class LevelIterator final : public InternalIterator {
+class LevelIterator final : public RecordIterator {
  public:
   // The mode's readahead counter is this walk's own, so reading ahead goes on at full size from one file into the
   // next.
@@ -55,12 +55,6 @@ class LevelIterator final : public InternalIterator {
     it_->Prev();
     SettleBackward();
   }
-
-  const RecordView& record() const override {
-    DCHECK(valid_);
-    return record_;
-  }
-  Status status() const override { return status_; }
 
  private:
   // To a file that the walk does not lead to. In the one where it is already, its own reads show whether it goes on.
@@ -131,8 +125,6 @@ class LevelIterator final : public InternalIterator {
   SsdStore::Pin table_;
   std::unique_ptr<Iterator> it_;  // null: behind the last file, before the first, or the file cannot be opened
   bool valid_ = false;
-  RecordView record_;
-  Status status_;
 };
 
 }  // namespace
