@@ -9,6 +9,7 @@
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
 
+using miodb::At;
 using miodb::BackupInfo;
 using miodb::BackupOptions;
 using miodb::RepOf;
@@ -18,16 +19,6 @@ using miodb::Status;
 struct miodb_backups_t {
   std::vector<BackupInfo> rep;
 };
-
-namespace {
-
-// A number that the list does not have is a mistake of the program.
-const BackupInfo& At(const miodb_backups_t* backups, size_t i) {
-  CHECK_LT(i, RepOf(backups).size());
-  return RepOf(backups)[i];
-}
-
-}  // namespace
 
 extern "C" {
 

@@ -111,6 +111,13 @@ inline ColumnFamilyHandle* HandleOf(miodb_column_family_t* family) {
 // The bytes and a final zero in memory from malloc, which is what C callers free.
 char* CopyForC(const Slice& bytes);
 
+// An item of a list. A number that the list does not have is a mistake of the program.
+template <typename List>
+const auto& At(const List* list, size_t i) {
+  CHECK_LT(i, RepOf(list).size());
+  return RepOf(list)[i];
+}
+
 // If s is an error, puts its message in place of *errptr and returns true.
 bool SaveError(char** errptr, const Status& s);
 

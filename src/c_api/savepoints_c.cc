@@ -9,6 +9,7 @@
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
 
+using miodb::At;
 using miodb::RepOf;
 using miodb::SaveError;
 using miodb::SavepointInfo;
@@ -18,15 +19,6 @@ using miodb::Status;
 struct miodb_savepoints_t {
   std::vector<SavepointInfo> rep;
 };
-
-namespace {
-
-const SavepointInfo& At(const miodb_savepoints_t* savepoints, size_t i) {
-  CHECK_LT(i, RepOf(savepoints).size());
-  return RepOf(savepoints)[i];
-}
-
-}  // namespace
 
 extern "C" {
 

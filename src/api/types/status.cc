@@ -73,36 +73,27 @@ void Status::Free(const State* state) {
 
 // LevelDB's words for LevelDB's kinds, because programs and their tests look for them.
 std::string Status::ToString() const {
-  const char* kind = "";
   switch (code()) {
     case kOk:
       return "OK";
     case kNotFound:
-      kind = "NotFound: ";
-      break;
+      return "NotFound: " + state_->message;
     case kCorruption:
-      kind = "Corruption: ";
-      break;
+      return "Corruption: " + state_->message;
     case kNotSupported:
-      kind = "Not implemented: ";
-      break;
+      return "Not implemented: " + state_->message;
     case kInvalidArgument:
-      kind = "Invalid argument: ";
-      break;
+      return "Invalid argument: " + state_->message;
     case kIOError:
-      kind = "IO error: ";
-      break;
+      return "IO error: " + state_->message;
     case kNoSpace:
-      kind = "No space: ";
-      break;
+      return "No space: " + state_->message;
     case kBusy:
-      kind = "Resource busy: ";
-      break;
+      return "Resource busy: " + state_->message;
     case kMergeInProgress:
-      kind = "Merge in progress: ";
-      break;
+      return "Merge in progress: " + state_->message;
   }
-  return kind + state_->message;
+  return state_->message;
 }
 
 }  // namespace miodb
