@@ -40,7 +40,7 @@ void IndexCursor::EnterPiece() {
 // zeros, which KnownOrder relies on.
 void IndexCursor::EnterLeaf(int position) {
   CHECK(leaf_ < leaf_end_ && leaf_end_ <= table_->leaf_count());
-  Status s = table_->CheckLeaf(leaf_, true);
+  Status s = table_->CheckLeaf(leaf_, Checksums::kVerify);
   if (!s.ok()) {
     Fail(std::move(s));
     return;
@@ -114,7 +114,7 @@ bool Fits(const IndexEntry& entry, bool bytewise, const RecordView& record) {
 
 Status ReadRecordOf(const PMTable& table, const IndexEntry& entry, RecordView* record) {
   DCHECK(record != nullptr);
-  Status s = table.ReadRecord(entry.word, true, record);
+  Status s = table.ReadRecord(entry.word, Checksums::kVerify, record);
   if (!s.ok() || Fits(entry, table.order().bytewise(), *record)) return s;
   return Status::Corruption(table.pool()->path(), "table " + std::to_string(table.number()) +
                                                       " has an entry that does not fit its record at offset " +

@@ -45,10 +45,10 @@ PMTable::~PMTable() { delete filter_.load(std::memory_order_acquire); }  // acqu
 
 // For recovery and after an open only: a table that was just built is made by PMTableBuilder::Finish from what is in
 // DRAM.
-Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
+Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, Checksums checksums,
                      std::shared_ptr<const PMTable>* table) {
   std::shared_ptr<PMTable> t(new PMTable(pool, order, std::move(index)));
-  Status s = t->Load(number, verify);
+  Status s = t->Load(number, checksums);
   if (s.ok()) *table = std::move(t);
   return s;
 }
@@ -56,7 +56,7 @@ Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t numbe
 // Each number of the header is checked against the others and the extent before it is used, in an order in which no
 // sum or product can overflow: leaf_count is compared with the extent's size before anything is read by it. A table
 // with good checksums and impossible numbers is damage too, or somebody's work.
-Status PMTable::Load(uint64_t number, bool verify) {
+Status PMTable::Load(uint64_t number, Checksums checksums) {
   const char* const base = index_->data();
   const uint64_t size = index_->size();
   CHECK(leaves_ == nullptr);
@@ -73,20 +73,20 @@ Status PMTable::Load(uint64_t number, bool verify) {
   oldest_sequence_ = header.min_sequence;
   leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
 
-  Status s = LoadInner(verify);
-  if (s.ok()) s = LoadKeyRange(verify);
+  Status s = LoadInner(checksums);
+  if (s.ok()) s = LoadKeyRange(checksums);
   return s;
 }
 
 // The two keys bound the table in runs and clusters. They come from records, since the index may know only their
 // beginnings; so an open reads two records of each table, and no other payload.
-Status PMTable::LoadKeyRange(bool verify) {
+Status PMTable::LoadKeyRange(Checksums checksums) {
   CHECK_GT(header_.entries, 0u);
   RecordView record;
-  Status s = RecordAt(0, verify, &record);
+  Status s = RecordAt(0, checksums, &record);
   if (!s.ok()) return s;
   smallest_ = record.key.ToString();
-  s = RecordAt(header_.entries - 1, verify, &record);
+  s = RecordAt(header_.entries - 1, checksums, &record);
   if (!s.ok()) return s;
   largest_ = record.key.ToString();
   return order_.Compare(smallest_, largest_) <= 0 ? s : Corrupt(*this, "first key after last key");
@@ -95,7 +95,7 @@ Status PMTable::LoadKeyRange(bool verify) {
 // Copies the levels above 0 into DRAM, where the search of a get stays until it reaches one leaf. The inner levels
 // share a checksum, as all are read here; each leaf has a checksum of its own. Every node is checked for what a search
 // needs, so FindLeaf checks nothing.
-Status PMTable::LoadInner(bool verify) {
+Status PMTable::LoadInner(Checksums checksums) {
   CHECK(inner_.empty() && level_start_.empty());
   const char* const inner = index_->data() + header_.inner_offset;
   const uint64_t inner_bytes = header_.inner_count * sizeof(InnerNode);
@@ -118,9 +118,9 @@ Status PMTable::LoadInner(bool verify) {
     level++;
   }
   CHECK_EQ(start, inner_.size());
-  if (!verify) return Status::OK();
+  if (checksums == Checksums::kTrust) return Status::OK();
   for (uint64_t i = 0; i < header_.leaf_count; i++) {
-    Status s = CheckLeaf(i, true);
+    Status s = CheckLeaf(i, Checksums::kVerify);
     if (!s.ok()) return s;
   }
   return Status::OK();
@@ -130,11 +130,11 @@ Status PMTable::LoadInner(bool verify) {
 // Reads that do not verify ask no more of a leaf than IsSaneNode, so such reads may be wrong after damage, but touch
 // nothing outside of the pool. ChargeRead lets the model of slower memory take its time for the bytes that are about to
 // be read.
-Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
+Status PMTable::CheckLeaf(uint64_t leaf, Checksums checksums) const {
   const LeafNode& node = Leaf(leaf);
   pool_->ChargeRead(&node, sizeof(node));
   if (!IsSaneNode(node.header, static_cast<uint64_t>(LeafEntries(leaf)), 0) ||
-      (verify && !MIODB_MUTATED(kTableLeafUnchecked) &&
+      (checksums == Checksums::kVerify && !MIODB_MUTATED(kTableLeafUnchecked) &&
        node.header.checksum !=
            NodeChecksum(node, NodeSeed(pool_->secret(), sizeof(TableHeader) + leaf * sizeof(LeafNode))))) {
     return Corrupt(*this, "leaf " + std::to_string(leaf) + " damaged");
@@ -144,7 +144,7 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
 
 // The record has to lie within the pool and the size that the index knows: end bounds the parse, so a damaged length
 // leads nowhere.
-Status PMTable::ReadRecord(PmRef ref, uint64_t most_bytes, bool verify, RecordView* record) const {
+Status PMTable::ReadRecord(PmRef ref, uint64_t most_bytes, Checksums checksums, RecordView* record) const {
   PmRef end = pool_->regions().EndOf(ref);
   DCHECK(end == 0 || ref < end);
   if (end != 0 && end - ref > most_bytes) end = ref + most_bytes;
@@ -154,7 +154,7 @@ Status PMTable::ReadRecord(PmRef ref, uint64_t most_bytes, bool verify, RecordVi
     return Corrupt(*this, "bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());
-  if (verify && !record->Verify(pool_->secret()))
+  if (checksums == Checksums::kVerify && !record->Verify(pool_->secret()))
     return Corrupt(*this, "record checksum mismatch at offset " + std::to_string(ref));
   return Status::OK();
 }
@@ -167,7 +167,7 @@ void PMTable::BuildFilter(int bits_per_key) const {
   CHECK_GT(header_.entries, 0u);
   auto filter = std::make_unique<BloomFilter>(header_.entries, bits_per_key);
   for (uint64_t leaf = 0; leaf < header_.leaf_count; leaf++) {
-    if (!CheckLeaf(leaf, true).ok()) return;  // a wrong hash would hide a key; reads will find the damage
+    if (!CheckLeaf(leaf, Checksums::kVerify).ok()) return;  // a wrong hash would hide a key; reads will find the damage
     const LeafNode& node = Leaf(leaf);
     for (int i = 0, n = LeafEntries(leaf); i < n; i++) filter->Add(node.Hash(i));
   }

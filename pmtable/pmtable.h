@@ -22,6 +22,7 @@
 
 #include "miodb/slice.h"
 #include "miodb/status.h"
+#include "src/format/checksums.h"
 #include "src/format/expiry.h"
 #include "src/format/index_node.h"
 #include "src/format/record.h"
@@ -42,8 +43,8 @@ struct TableExpiry : ExpiryRange {
 
 class PMTable {
  public:
-  // Opens the table whose index extent this is. verify: check every node, not only header and inner levels.
-  static Status Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
+  // Opens the table whose index extent this is. kVerify: check every node, not only header and inner levels.
+  static Status Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, Checksums checksums,
                      std::shared_ptr<const PMTable>* table);
 
   uint64_t number() const { return header_.number; }
@@ -80,10 +81,10 @@ class PMTable {
   bool MayHave(const LookupKey& key, PerfClock* clock) const;
 
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
-  Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+  Status Get(const LookupKey& key, bool* found, RecordView* record) const;
 
   // The same where MayHave was asked and said that it may, with that clock.
-  Status GetPastFilter(const LookupKey& key, bool verify, PerfClock* clock, bool* found, RecordView* record) const;
+  Status GetPastFilter(const LookupKey& key, PerfClock* clock, bool* found, RecordView* record) const;
 
   // The same in steps (table_search.h).
   class Search;
@@ -95,16 +96,16 @@ class PMTable {
     return filter != nullptr ? filter->LineOf(key.hash) : nullptr;
   }
 
-  // The position of the first entry not before (key, sequence), or entries(). verify: check the leaf's checksum.
-  Status Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const;
+  // The position of the first entry not before (key, sequence), or entries(). kVerify: check the leaf's checksum.
+  Status Seek(const Slice& key, uint64_t sequence, Checksums checksums, uint64_t* position) const;
 
   // The record of the entry at this position, or of this word of this table's. The call is Corruption if the record is
-  // longer than the word says, or lies outside of the pool. verify: check its checksum.
-  Status RecordAt(uint64_t position, bool verify, RecordView* record) const {
-    return ReadRecord(WordAt(position), verify, record);
+  // longer than the word says, or lies outside of the pool. kVerify: check its checksum.
+  Status RecordAt(uint64_t position, Checksums checksums, RecordView* record) const {
+    return ReadRecord(WordAt(position), checksums, record);
   }
-  Status ReadRecord(IndexWord word, bool verify, RecordView* record) const {
-    return ReadRecord(word.ref(), word.size(), verify, record);
+  Status ReadRecord(IndexWord word, Checksums checksums, RecordView* record) const {
+    return ReadRecord(word.ref(), word.size(), checksums, record);
   }
   IndexWord WordAt(uint64_t position) const {
     DCHECK_LT(position, header_.entries);
@@ -124,8 +125,8 @@ class PMTable {
   // Some record lies in an extent that is marked for evacuation: a hint, kept by those who make the marks.
   mutable std::atomic<bool> marked{false};
 
-  // Whether the header of this leaf can be trusted as far as memory safety goes, and if verify its checksum too.
-  Status CheckLeaf(uint64_t leaf, bool verify) const;
+  // Whether the header of this leaf can be trusted as far as memory safety goes, and with kVerify its checksum too.
+  Status CheckLeaf(uint64_t leaf, Checksums checksums) const;
 
   // Builds the filter from the leaves' hashes, if there is none yet and no leaf is damaged. A single thread at a time
   // builds the filter of a table.
@@ -145,20 +146,24 @@ class PMTable {
   // equal keys must have equal hashes.
   bool by_fingerprint() const { return order_.bytewise() && !has(kTableSpanning); }
 
-  Status Load(uint64_t number, bool verify);
-  Status ReadRecord(PmRef ref, uint64_t most_bytes, bool verify, RecordView* record) const;
-  Status LoadInner(bool verify);
-  Status LoadKeyRange(bool verify);
-  Status Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const;
-  Status FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const;
-  Status LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const;
-  Status ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found, RecordView* record) const;
-  Status GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
-  Status Find(const LookupKey& key, bool verify, PerfClock* clock, bool* found, RecordView* record) const;
+  // The end of a search: before the keys that are equal to the target, or behind them.
+  enum class Bound : uint8_t { kLower, kUpper };
 
-  // The first i in [low, high) for which key_of(i) is not before the target; probes records, so keep the range small.
+  Status Load(uint64_t number, Checksums checksums);
+  Status ReadRecord(PmRef ref, uint64_t most_bytes, Checksums checksums, RecordView* record) const;
+  Status LoadInner(Checksums checksums);
+  Status LoadKeyRange(Checksums checksums);
+  Status Descend(const Slice& key, Bound bound, Checksums checksums, size_t level, uint64_t* node) const;
+  Status FindLeaf(const Slice& key, Bound bound, Checksums checksums, uint64_t* leaf) const;
+  Status LeafLowerBound(uint64_t leaf, const Slice& key, Checksums checksums, int* position) const;
+  Status ReadMatch(const LookupKey& key, IndexWord word, bool* found, RecordView* record) const;
+  Status GetBySeek(const LookupKey& key, bool* found, RecordView* record) const;
+  Status Find(const LookupKey& key, PerfClock* clock, bool* found, RecordView* record) const;
+
+  // The first i in [low, high) for which key_of(i) lies behind the bound of the target; probes records, so keep the
+  // range small.
   template <typename RefOf>
-  Status SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
+  Status SearchRecords(const Slice& target, Bound bound, Checksums checksums, int low, int high, RefOf ref_of,
                        int* result) const;
 
   Pool* const pool_;
@@ -180,7 +185,7 @@ class PMTable {
 template <typename Visit>
 Status ForEachWord(const PMTable& table, Visit visit) {
   for (uint64_t leaf = 0; leaf < table.leaf_count(); leaf++) {
-    Status s = table.CheckLeaf(leaf, true);
+    Status s = table.CheckLeaf(leaf, Checksums::kVerify);
     if (!s.ok()) return s;
     for (int i = 0, n = table.LeafEntries(leaf); i < n; i++) {
       if (!visit(IndexWord(table.Leaf(leaf).word[i]))) return s;

@@ -20,10 +20,11 @@ constexpr size_t kPrefetchedKeyBytes = 33;
 
 // Walks the tables of a run one after the other; they do not overlap, so there is nothing to merge. Asks for the
 // records ahead of the walk (kPrefetchGroup), because they lie where the log put them and every one may be a miss.
-// With verify a leaf is checked once when it is entered, from either side, and each record when it is shown.
+// With kVerify a leaf is checked once when it is entered, from either side, and each record when it is shown.
 class RunIterator final : public RecordIterator {
  public:
-  RunIterator(const Run* run, const KeyOrder& order, bool verify) : run_(run), order_(order), verify_(verify) {}
+  RunIterator(const Run* run, const KeyOrder& order, Checksums checksums)
+      : run_(run), order_(order), checksums_(checksums) {}
 
   bool Valid() const override { return table_ != nullptr; }
 
@@ -46,7 +47,7 @@ class RunIterator final : public RecordIterator {
     if (index == run_->tables.size()) return;
     const PMTable& table = *run_->tables[index];
     uint64_t position;
-    Status s = table.Seek(key, sequence, verify_, &position);
+    Status s = table.Seek(key, sequence, checksums_, &position);
     DCHECK(!s.ok() || position <= table.entries());
     if (!s.ok()) {
       status_ = std::move(s);
@@ -98,7 +99,7 @@ class RunIterator final : public RecordIterator {
       if (table_->max_sequence() >= sequence || order_.Compare(table_->smallest(), end) >= 0) return Enter(index_, 0);
     }
     uint64_t position = 0;
-    Status s = table_->Seek(end, kMaxSequence, verify_, &position);
+    Status s = table_->Seek(end, kMaxSequence, checksums_, &position);
     const bool goes_on = index_ != began || position > position_;
     if (s.ok() && goes_on && position < table_->entries()) return Enter(index_, position);
     Lose(s.ok() ? Misplaced() : std::move(s));
@@ -121,7 +122,7 @@ class RunIterator final : public RecordIterator {
       }
     }
     uint64_t position = 0;
-    Status s = table_->Seek(begin, kMaxSequence, verify_, &position);
+    Status s = table_->Seek(begin, kMaxSequence, checksums_, &position);
     const bool goes_on = index_ != began || position <= position_;
     if (s.ok() && goes_on && position > 0) return Enter(index_, position - 1);
     Lose(s.ok() ? Misplaced() : std::move(s));
@@ -179,10 +180,11 @@ class RunIterator final : public RecordIterator {
   void Load(int direction) {
     DCHECK_LT(position_, table_->entries());
     Status s;
-    if (verify_ && (direction == 0 || position_ % kNodeFanout == (direction > 0 ? 0 : kNodeFanout - 1))) {
-      s = table_->CheckLeaf(position_ / kNodeFanout, true);  // a leaf is entered
+    if (checksums_ == Checksums::kVerify &&
+        (direction == 0 || position_ % kNodeFanout == (direction > 0 ? 0 : kNodeFanout - 1))) {
+      s = table_->CheckLeaf(position_ / kNodeFanout, checksums_);  // a leaf is entered
     }
-    if (s.ok()) s = table_->RecordAt(position_, verify_, &record_);
+    if (s.ok()) s = table_->RecordAt(position_, checksums_, &record_);
     if (s.ok()) return;
     status_ = std::move(s);
     table_ = nullptr;
@@ -190,7 +192,7 @@ class RunIterator final : public RecordIterator {
 
   const Run* const run_;
   const KeyOrder order_;
-  const bool verify_;
+  const Checksums checksums_;
   size_t index_ = 0;
   const PMTable* table_ = nullptr;  // null: not valid
   uint64_t position_ = 0;
@@ -233,17 +235,17 @@ bool Run::MayHave(const KeyOrder& order, const LookupKey& key) const {
 }
 
 // Tables of a run do not overlap, so all versions of a key lie in a single table.
-Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+Status Run::Get(const KeyOrder& order, const LookupKey& key, bool* found, RecordView* record) const {
   const PMTable* const table = TableFor(order, key.key);
-  if (table != nullptr) return table->Get(key, verify, found, record);
+  if (table != nullptr) return table->Get(key, found, record);
   *found = false;
   return Status::OK();
 }
 
 // The run, and so its tables and their payload, is kept by whoever pinned the version; the iterator keeps nothing.
-std::unique_ptr<InternalIterator> NewRunIterator(const Run* run, const KeyOrder& order, bool verify) {
+std::unique_ptr<InternalIterator> NewRunIterator(const Run* run, const KeyOrder& order, Checksums checksums) {
   CHECK(run != nullptr);
-  return std::make_unique<RunIterator>(run, order, verify);
+  return std::make_unique<RunIterator>(run, order, checksums);
 }
 
 }  // namespace miodb

@@ -101,7 +101,7 @@ struct Run {
   // The tables whose keys reach into the range, by their bounds.
   std::vector<TableRef> TablesIn(const KeyOrder& order, const KeyRange& range) const;
 
-  Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+  Status Get(const KeyOrder& order, const LookupKey& key, bool* found, RecordView* record) const;
 
   // Whether the keys of some table reach into this range.
   bool Overlaps(const KeyOrder& order, const Slice& smallest, const Slice& largest) const;
@@ -120,7 +120,7 @@ struct Run {
 using RunRef = std::shared_ptr<const Run>;
 
 // Walks all versions in a run. The run must outlive the iterator.
-std::unique_ptr<InternalIterator> NewRunIterator(const Run* run, const KeyOrder& order, bool verify);
+std::unique_ptr<InternalIterator> NewRunIterator(const Run* run, const KeyOrder& order, Checksums checksums);
 
 }  // namespace miodb
 

@@ -272,7 +272,7 @@ Status PMTableBuilder::Finish(const Summary& summary, std::shared_ptr<const PMTa
   CHECK_GE(index_->size(), size);
   t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
   t->marked.store(summary.marked, std::memory_order_relaxed);  // relaxed: policy only
-  Status s = t->LoadKeyRange(false);
+  Status s = t->LoadKeyRange(Checksums::kTrust);
   if (!s.ok()) return s;
   if (filter_ != nullptr && entries_ >= capacity_ - capacity_ / 4) {
     t->SetFilter(std::move(filter_));

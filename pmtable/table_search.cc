@@ -51,8 +51,8 @@ inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.s
 
 // Finds, of the entries from *position on, the first that is no version of the key above the sequence. Versions that
 // are too new come first and are mostly few, so the steps begin small, grow with what was passed, and are halved in the
-// end. verify: check leaves, but for the one that is named as checked.
-Status PassNewer(const PMTable& table, const Slice& key, uint64_t sequence, bool verify, uint64_t checked,
+// end. kVerify: check leaves, but for the one that is named as checked.
+Status PassNewer(const PMTable& table, const Slice& key, uint64_t sequence, Checksums checksums, uint64_t checked,
                  uint64_t* position) {
   const uint64_t first = *position;
   DCHECK(first <= table.entries() && sequence < table.max_sequence());
@@ -61,8 +61,9 @@ Status PassNewer(const PMTable& table, const Slice& key, uint64_t sequence, bool
     const uint64_t probe = low + (grows ? std::min((low - first) / 2, high - low - 1) : (high - low) / 2);
     RecordView record;
     Status s;
-    if (verify && probe / kNodeFanout != checked) s = table.CheckLeaf(checked = probe / kNodeFanout, true);
-    if (s.ok()) s = table.RecordAt(probe, verify, &record);
+    if (checksums == Checksums::kVerify && probe / kNodeFanout != checked)
+      s = table.CheckLeaf(checked = probe / kNodeFanout, checksums);
+    if (s.ok()) s = table.RecordAt(probe, checksums, &record);
     if (!s.ok()) return s;
     if (record.sequence() > sequence && table.order().Equal(record.key, key)) {
       low = probe + 1;
@@ -80,16 +81,16 @@ Status PassNewer(const PMTable& table, const Slice& key, uint64_t sequence, bool
 // A binary search that reads a record at each step. The search is needed where heads are equal and keys go on behind
 // them, or where heads mean nothing; node search has narrowed [low, high) to such entries before.
 template <typename RefOf>
-Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
+Status PMTable::SearchRecords(const Slice& target, Bound bound, Checksums checksums, int low, int high, RefOf ref_of,
                               int* result) const {
   DCHECK(low >= 0 && low <= high && high <= kNodeFanout);
   while (low < high) {
     const int middle = low + (high - low) / 2;
     RecordView record;
-    Status s = ReadRecord(ref_of(middle), UINT64_MAX, verify, &record);
+    Status s = ReadRecord(ref_of(middle), UINT64_MAX, checksums, &record);
     if (!s.ok()) return s;
     const int c = order_.Compare(record.key, target);
-    if (c < 0 || (or_equal && c == 0)) {
+    if (c < 0 || (bound == Bound::kUpper && c == 0)) {
       low = middle + 1;
     } else {
       high = middle;
@@ -99,17 +100,17 @@ Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, i
   return Status::OK();
 }
 
-// Goes from a node of the level to the one below that has the last first key before the target (or_equal: not after
+// Goes from a node of the level to the one below that has the last first key before the target (kUpper: not after
 // it), or to the first one below. Level 0 here is the lowest of the inner levels, so a node below it is a leaf.
 // Inlined in any case: a get and a seek would pay for two calls.
-[[gnu::always_inline]] inline Status PMTable::Descend(const Slice& key, bool or_equal, bool verify, size_t level,
+[[gnu::always_inline]] inline Status PMTable::Descend(const Slice& key, Bound bound, Checksums checksums, size_t level,
                                                       uint64_t* node) const {
   DCHECK_LT(level_start_[level] + *node, inner_.size());
   const InnerNode& inner = inner_[level_start_[level] + *node];
   HeadRange range{0, inner.header.count};
   if (order_.bytewise()) {
     range = FindHeads(inner.header, inner.head, key);
-    if (or_equal && range.low == range.high) {
+    if (bound == Bound::kUpper && range.low == range.high) {
       // FindHeads stops before an equal whole key; look whether there is one.
       const int i = range.low;
       if (i < inner.header.count && inner.header.suffix_size != kSuffixUnknown &&
@@ -122,7 +123,7 @@ Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, i
   int position = range.low;
   if (range.low < range.high) {
     Status s = SearchRecords(
-        key, or_equal, verify, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
+        key, bound, checksums, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
     if (!s.ok()) return s;
   }
   DCHECK(position >= 0 && position <= inner.header.count);
@@ -130,12 +131,12 @@ Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, i
   return Status::OK();
 }
 
-// The last leaf whose first key is before the target (or_equal: not after it), or the first leaf. Entries before the
+// The last leaf whose first key is before the target (kUpper: not after it), or the first leaf. Entries before the
 // target can then only be in that leaf or earlier ones.
-Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const {
+Status PMTable::FindLeaf(const Slice& key, Bound bound, Checksums checksums, uint64_t* leaf) const {
   uint64_t node = 0;
   for (size_t level = level_start_.size(); level-- > 0;) {
-    Status s = Descend(key, or_equal, verify, level, &node);
+    Status s = Descend(key, bound, checksums, level, &node);
     if (!s.ok()) return s;
   }
   DCHECK_LT(node, header_.leaf_count);
@@ -144,8 +145,8 @@ Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t*
 }
 
 // The first entry of the leaf whose key is not before the target, or the number of its entries.
-Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const {
-  Status s = CheckLeaf(leaf, verify);
+Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, Checksums checksums, int* position) const {
+  Status s = CheckLeaf(leaf, checksums);
   if (!s.ok()) return s;
   const LeafNode& node = Leaf(leaf);
   HeadRange range{0, node.header.count};
@@ -154,33 +155,33 @@ Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int
   *position = range.low;
   if (range.low == range.high) return s;
   return SearchRecords(
-      key, false, verify, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); }, position);
+      key, Bound::kLower, checksums, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); },
+      position);
 }
 
 // FindLeaf looks for the last leaf that begins before the key, not at it: versions of the key may begin in the leaf
 // before the one whose first key it is. Where the whole table is older than the sequence, no version is too new.
-Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const {
+Status PMTable::Seek(const Slice& key, uint64_t sequence, Checksums checksums, uint64_t* position) const {
   uint64_t leaf;
   int in_leaf;
-  Status s = FindLeaf(key, false, verify, &leaf);
+  Status s = FindLeaf(key, Bound::kLower, checksums, &leaf);
   if (!s.ok()) return s;
   // The search reads about half of the lines of heads, each where the last one led it; asked for all at once, they come
   // together.
   PrefetchLines(Leaf(leaf).head, sizeof(Leaf(leaf).head));
-  s = LeafLowerBound(leaf, key, verify, &in_leaf);
+  s = LeafLowerBound(leaf, key, checksums, &in_leaf);
   if (!s.ok()) return s;
   DCHECK(in_leaf >= 0 && in_leaf <= LeafEntries(leaf));
   *position = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
   DCHECK_LE(*position, header_.entries);
-  return sequence < header_.max_sequence ? PassNewer(*this, key, sequence, verify, leaf, position) : s;
+  return sequence < header_.max_sequence ? PassNewer(*this, key, sequence, checksums, leaf, position) : s;
 }
 
 // Whether the record of the word is what is looked for. Entries of one key lie newest first, so the first that matches
 // and is not too new is the answer.
-inline Status PMTable::ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found,
-                                 RecordView* record) const {
+inline Status PMTable::ReadMatch(const LookupKey& key, IndexWord word, bool* found, RecordView* record) const {
   DCHECK(by_fingerprint());
-  Status s = ReadRecord(word, verify, record);
+  Status s = ReadRecord(word, key.checksums, record);
   *found = s.ok() && record->key == key.key && record->sequence() <= key.sequence;
   return s;
 }
@@ -207,26 +208,26 @@ bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
 }
 
 // For tables in which fingerprints do not lead to the key.
-Status PMTable::GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+Status PMTable::GetBySeek(const LookupKey& key, bool* found, RecordView* record) const {
   DCHECK(!by_fingerprint());
   uint64_t position;
-  Status s = Seek(key.key, key.sequence, verify, &position);
+  Status s = Seek(key.key, key.sequence, key.checksums, &position);
   if (!s.ok() || position == header_.entries) return s;
-  if (verify) s = CheckLeaf(position / kNodeFanout, true);
-  if (s.ok()) s = RecordAt(position, verify, record);
+  if (key.checksums == Checksums::kVerify) s = CheckLeaf(position / kNodeFanout, key.checksums);
+  if (s.ok()) s = RecordAt(position, key.checksums, record);
   *found = s.ok() && order_.Equal(record->key, key.key);
   return s;
 }
 
 // The get behind the filter. Inlined in any case: a get would pay for the call.
-[[gnu::always_inline]] inline Status PMTable::Find(const LookupKey& key, bool verify, PerfClock* clock, bool* found,
+[[gnu::always_inline]] inline Status PMTable::Find(const LookupKey& key, PerfClock* clock, bool* found,
                                                    RecordView* record) const {
   DCHECK(!*found);
   Status s;
   if (by_fingerprint()) {
     uint64_t leaf = 0;
-    s = FindLeaf(key.key, true, verify, &leaf);
-    if (s.ok() && verify) s = CheckLeaf(leaf, true);
+    s = FindLeaf(key.key, Bound::kUpper, key.checksums, &leaf);
+    if (s.ok() && key.checksums == Checksums::kVerify) s = CheckLeaf(leaf, key.checksums);
     clock->Lap(&PerfContext::get_index);
     if (!s.ok()) return s;
     // The get will read a line of these words, but the fingerprints tell too late which line. So all of them are
@@ -235,27 +236,26 @@ Status PMTable::GetBySeek(const LookupKey& key, bool verify, bool* found, Record
     for (uint64_t matches = Matches(*this, key, leaf); s.ok() && !*found && matches != 0; matches &= matches - 1) {
       const IndexWord word = FirstMatch(*this, leaf, matches);
       PrefetchLines(pool_->At(word.ref()), PrefetchedBytes(word));
-      s = ReadMatch(key, word, verify, found, record);
+      s = ReadMatch(key, word, found, record);
     }
   } else {
-    s = GetBySeek(key, verify, found, record);
+    s = GetBySeek(key, found, record);
   }
   clock->Lap(&PerfContext::get_record);
   return s;
 }
 
-Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+Status PMTable::Get(const LookupKey& key, bool* found, RecordView* record) const {
   *found = false;
   PerfClock clock;
   if (!MayHaveKey(*this, filter_.load(std::memory_order_acquire), key, &clock))
     return Status();  // acquire: see filter_
-  return Find(key, verify, &clock, found, record);
+  return Find(key, &clock, found, record);
 }
 
-Status PMTable::GetPastFilter(const LookupKey& key, bool verify, PerfClock* clock, bool* found,
-                              RecordView* record) const {
+Status PMTable::GetPastFilter(const LookupKey& key, PerfClock* clock, bool* found, RecordView* record) const {
   *found = false;
-  return Find(key, verify, clock, found, record);
+  return Find(key, clock, found, record);
 }
 
 void PMTable::Search::Start(const PMTable& table) {
@@ -286,8 +286,7 @@ bool PMTable::Search::AskForWord(PrefetchList* wanted) {
   return false;
 }
 
-bool PMTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found,
-                           RecordView* record) {
+bool PMTable::Search::Step(const LookupKey& key, PrefetchList* wanted, Status* s, bool* found, RecordView* record) {
   DCHECK(table_ != nullptr && s->ok());
   PerfClock clock;
   switch (stage_) {
@@ -296,25 +295,25 @@ bool PMTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* want
       // acquire: see filter_
       if (!MayHaveKey(*table_, table_->filter_.load(std::memory_order_acquire), key, &clock)) return true;
       if (!table_->by_fingerprint()) {
-        *s = table_->GetBySeek(key, verify, found, record);
+        *s = table_->GetBySeek(key, found, record);
         clock.Lap(&PerfContext::get_record);
         return true;
       }
       node_ = 0;
       // The levels above the lowest have so few nodes that caches keep them.
       for (size_t level = table_->level_start_.size(); level > 1 && s->ok(); level--) {
-        *s = table_->Descend(key.key, true, verify, level - 1, &node_);
+        *s = table_->Descend(key.key, Bound::kUpper, key.checksums, level - 1, &node_);
       }
       clock.Lap(&PerfContext::get_index);
       if (s->ok()) AskForNode(wanted);
       return !s->ok();
     case Stage::kInner:
-      *s = table_->Descend(key.key, true, verify, 0, &node_);
+      *s = table_->Descend(key.key, Bound::kUpper, key.checksums, 0, &node_);
       if (s->ok()) AskForLeaf(wanted);
       clock.Lap(&PerfContext::get_index);
       return !s->ok();
     case Stage::kLeaf:
-      if (verify) *s = table_->CheckLeaf(node_, true);
+      if (key.checksums == Checksums::kVerify) *s = table_->CheckLeaf(node_, key.checksums);
       clock.Lap(&PerfContext::get_index);
       if (!s->ok()) return true;
       matches_ = Matches(*table_, key, node_);
@@ -327,7 +326,7 @@ bool PMTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* want
       stage_ = Stage::kRecord;
       return false;
     case Stage::kRecord:
-      *s = table_->ReadMatch(key, word_, verify, found, record);
+      *s = table_->ReadMatch(key, word_, found, record);
       clock.Lap(&PerfContext::get_record);
       matches_ &= matches_ - 1;
       return !s->ok() || *found || AskForWord(wanted);

@@ -20,7 +20,7 @@ class PMTable::Search {
   // Does what Get does until it would wait for memory, and adds that memory to what is wanted. True: there are no more
   // steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is the
   // same in all steps.
-  bool Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
+  bool Step(const LookupKey& key, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
 
  private:
   enum class Stage : uint8_t { kFilter, kInner, kLeaf, kWord, kRecord };

@@ -156,7 +156,7 @@ void Find(benchmark::State& state) {
     bool found = false;
     RecordView record;
     Check(run.Get(world.order(), LookupKey(world.order(), MakeKey(Shuffled(i++ * 7, entries), key), UINT64_MAX >> 8),
-                  false, &found, &record));
+                  &found, &record));
     found_keys += found;
   }
   if (found_keys != i) state.SkipWithError("a key is missing");
@@ -167,7 +167,7 @@ BENCHMARK(Find)->Arg(1 << 16)->Arg(1 << 20);
 void IteratorStep(benchmark::State& state) {
   World world;
   const Run run{1, world.NewRun(1 << 18, 0, 1)};
-  const auto iterator = NewRunIterator(&run, world.order(), false);
+  const auto iterator = NewRunIterator(&run, world.order(), Checksums::kTrust);
   iterator->SeekToFirst();
   for (auto _ : state) {
     benchmark::DoNotOptimize(iterator->record().key.data());

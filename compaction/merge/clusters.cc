@@ -38,11 +38,11 @@ Status Cut(const MergeRequest& request, size_t input, const TableRef& table, std
   uint64_t begin = 0, end = table->entries();
   Status s;
   if (range.IsBehind(order, smallest)) {
-    s = table->Seek(*range.from, kMaxSequence, true, &begin);
+    s = table->Seek(*range.from, kMaxSequence, Checksums::kVerify, &begin);
     smallest = *range.from;
   }
   if (s.ok() && range.IsBefore(order, largest)) {
-    s = table->Seek(*range.to, kMaxSequence, true, &end);
+    s = table->Seek(*range.to, kMaxSequence, Checksums::kVerify, &end);
     largest = *range.to;
   }
   if (!s.ok()) return s;

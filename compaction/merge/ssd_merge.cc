@@ -160,7 +160,7 @@ class SsdMerge {
     std::vector<std::unique_ptr<InternalIterator>> sources;
     if (job.is_drain()) {
       run_.tables = job.tables;
-      sources.push_back(NewRunIterator(&run_, request.order, true));
+      sources.push_back(NewRunIterator(&run_, request.order, Checksums::kVerify));
       result->bytes_read += run_.payload_bytes();
     }
     for (const auto& [files, level] : {std::pair(&job.upper, job.range.first_level), {&job.lower, job.output_level}}) {

@@ -164,32 +164,31 @@ void MemTable::StartFilter() {
 
 // The answer, of the first entry at or behind (key, sequence): that is the newest version that may be seen, if it has
 // the key.
-[[gnu::always_inline]] inline Status MemTable::Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify,
-                                                    bool* found, RecordView* record) const {
+[[gnu::always_inline]] inline Status MemTable::Read(const BLinkTree::Entry* entry, const LookupKey& key, bool* found,
+                                                    RecordView* record) const {
   *found = entry != nullptr && order_.Equal(BLinkTree::KeyOf(entry), key.key);
   if (!*found) return Status::OK();
   Status s = View(entry, record);
-  return s.ok() && verify && !record->Verify(secret_) ? Damaged(entry) : s;
+  return s.ok() && key.checksums == Checksums::kVerify && !record->Verify(secret_) ? Damaged(entry) : s;
 }
 
 // The filter is asked first and may be asked without any order of memory: its bits are set before the entry is linked,
 // and the sequence that makes the entry visible is published after both.
-Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+Status MemTable::Get(const LookupKey& key, bool* found, RecordView* record) const {
   DCHECK_LE(key.sequence, kMaxSequence);
   if (GoesByChunks()) [[unlikely]]
-    return GetFromChunks(key, verify, found, record);
+    return GetFromChunks(key, found, record);
   *found = false;
   if (!MayHave(key) || tree_.First() == nullptr) return Status::OK();
-  return Read(tree_.Seek(key.key, key.sequence), key, verify, found, record);
+  return Read(tree_.Seek(key.key, key.sequence), key, found, record);
 }
 
-bool MemTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found,
-                            RecordView* record) {
+bool MemTable::Search::Step(const LookupKey& key, PrefetchList* wanted, Status* s, bool* found, RecordView* record) {
   DCHECK(memtable_ != nullptr && s->ok());
   switch (stage_) {
     case Stage::kFilter:
       if (memtable_->GoesByChunks()) [[unlikely]] {
-        *s = memtable_->GetFromChunks(key, verify, found, record);
+        *s = memtable_->GetFromChunks(key, found, record);
         return true;
       }
       *found = false;
@@ -204,7 +203,7 @@ bool MemTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wan
       stage_ = Stage::kRecord;
       return false;
     case Stage::kRecord:
-      *s = memtable_->Read(tree_.entry(), key, verify, found, record);
+      *s = memtable_->Read(tree_.entry(), key, found, record);
       return true;
   }
   return true;
@@ -234,10 +233,10 @@ void MemTable::AddSorted(std::unique_ptr<SortedChunk> chunk) {
   max_sequence_ = bytes.last_sequence;
 }
 
-Status MemTable::GetFromChunks(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+Status MemTable::GetFromChunks(const LookupKey& key, bool* found, RecordView* record) const {
   DCHECK(sorted_ != nullptr);
   Status s = sorted_->Get(key, found, record);
-  if (!s.ok() || !*found || !verify || record->Verify(secret_)) return s;
+  if (!s.ok() || !*found || key.checksums == Checksums::kTrust || record->Verify(secret_)) return s;
   return DamagedWrite(record->sequence());
 }
 

@@ -115,8 +115,8 @@ class MemTable {
   uint64_t max_sequence() const { return max_sequence_; }
 
   // Finds the newest version of the key at or below its sequence. The view points into the segment. Corruption if the
-  // record there is damaged; verify: look at its checksum as well.
-  Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+  // record there is damaged; with kVerify the get looks at its checksum as well.
+  Status Get(const LookupKey& key, bool* found, RecordView* record) const;
 
   // A Get that is made in steps, so that those of many keys wait for memory together. Threads: one. The memtable must
   // outlive it.
@@ -131,7 +131,7 @@ class MemTable {
     // Does what Get does until it would wait for memory, and asks for that memory or adds it to what is wanted. True:
     // there are no more steps, and *s, *found and *record are what Get would have given. *s is OK before the first
     // step. The key is the same in all steps.
-    bool Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
+    bool Step(const LookupKey& key, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
 
    private:
     enum class Stage : uint8_t { kFilter, kTree, kRecord };
@@ -189,14 +189,14 @@ class MemTable {
   // Whether records are found by the order of chunks. acquire: pairs with the release in BuildTree; the tree and the
   // filter are complete.
   bool GoesByChunks() const { return sorted_ != nullptr && !built_.load(std::memory_order_acquire); }
-  Status GetFromChunks(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+  Status GetFromChunks(const LookupKey& key, bool* found, RecordView* record) const;
   // acquire: pairs with StartFilter; the filter has all keys that were there before it.
   BloomFilter* Asked() const { return filter_.load(std::memory_order_acquire); }
   bool MayHave(const LookupKey& key) const {
     const BloomFilter* const filter = Asked();
     return filter == nullptr || filter->MayContain(key.hash);
   }
-  Status Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+  Status Read(const BLinkTree::Entry* entry, const LookupKey& key, bool* found, RecordView* record) const;
 
   Segment segment_;
   Arena arena_;

@@ -31,7 +31,7 @@ Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file
     auto rep = std::make_unique<Rep>();
     // The file stays the caller's, so this owner never deletes it.
     const std::shared_ptr<const RandomAccessFile> borrowed(file, [](const RandomAccessFile*) {});
-    Status s = SstReader::Open(SstFormatOf(options), borrowed, "table", file_size, options.paranoid_checks,
+    Status s = SstReader::Open(SstFormatOf(options), borrowed, "table", file_size, ChecksumsIf(options.paranoid_checks),
                                options.block_cache, &rep->reader);
     if (!s.ok()) return s;
     CHECK(rep->reader != nullptr);
@@ -48,7 +48,7 @@ Table::~Table() { delete rep_; }
 Iterator* Table::NewIterator(const ReadOptions& options) const {
   try {
     return rep_->reader->NewIterator(
-        {options.verify_checksums, options.fill_cache, options.readahead_size, options.readahead_size});
+        {ChecksumsIf(options.verify_checksums), options.fill_cache, options.readahead_size, options.readahead_size});
   } catch (const std::exception&) {
     return NewErrorIterator(OutOfMemory());
   }

@@ -280,8 +280,8 @@ Status SsdStore::ReadMeta(uint64_t number, SstMeta* meta) const {
   if (s.ok()) s = OpenForReading(name, &opened);
   if (!s.ok()) return s;
   std::unique_ptr<SstReader> reader;
-  s = SstReader::Open(format_, std::shared_ptr<const RandomAccessFile>(opened), name, meta->size, true, nullptr,
-                      &reader);
+  s = SstReader::Open(format_, std::shared_ptr<const RandomAccessFile>(opened), name, meta->size, Checksums::kVerify,
+                      nullptr, &reader);
   if (s.ok()) meta->fingerprint = reader->fingerprint();
   return s;
 }
@@ -302,7 +302,7 @@ Status SsdStore::ReadRange(SstMeta* meta) const {
   Pin table;
   Status s = OpenTable(*meta, &table);
   if (!s.ok()) return s;
-  const std::unique_ptr<Iterator> it(table->NewIterator({true, false}));
+  const std::unique_ptr<Iterator> it(table->NewIterator({Checksums::kVerify, false}));
   const auto read = [&](std::string* key) {
     if (it->Valid() && it->key().size() >= kInternalTagBytes) {
       *key = UserKeyOf(it->key()).ToString();
@@ -351,7 +351,8 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
     if (s.IsNotFound()) s = Status::Corruption(name, "missing: the manifest names it");
     const std::shared_ptr<const RandomAccessFile> file(opened);
     std::unique_ptr<SstReader> reader;
-    if (s.ok()) s = SstReader::Open(format_, file, name, meta.size, options_.paranoid_checks, block_cache_, &reader);
+    if (s.ok())
+      s = SstReader::Open(format_, file, name, meta.size, ChecksumsIf(options_.paranoid_checks), block_cache_, &reader);
     if (s.ok() && reader->fingerprint() != meta.fingerprint && !MIODB_MUTATED(kSsdFileUnidentified)) {
       s = Status::Corruption(name, "is not the file that the manifest means");
     }

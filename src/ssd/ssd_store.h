@@ -178,7 +178,7 @@ class SsdStore {
   // The same for drains and compactions: whatever is read is verified, nothing is kept. level: of the files.
   std::unique_ptr<InternalIterator> NewMergeIterator(const FileList* files, int level) const {
     const size_t ahead = options_.compaction_readahead_size;
-    SstReader::ReadMode mode{true, false, ahead, ahead};
+    SstReader::ReadMode mode{Checksums::kVerify, false, ahead, ahead};
     mode.caller = BlockCaller::kCompaction;
     mode.level = static_cast<uint32_t>(level);
     return NewIterator(files, mode);

@@ -186,18 +186,18 @@ SstReader::SstReader(const SstFormat& format, SstSource source, std::shared_ptr<
 
 // The size is the caller's to say, because the manifest knows it: a file that has grown since is not asked.
 Status SstReader::Open(const SstFormat& format, std::shared_ptr<const RandomAccessFile> file, const std::string& name,
-                       uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader) {
+                       uint64_t file_size, Checksums checksums, Cache* cache, std::unique_ptr<SstReader>* reader) {
   reader->reset();
   SstSource source{file.get(), name, file_size};
   std::unique_ptr<SstReader> fresh(new SstReader(format, std::move(source), std::move(file), cache));
-  Status s = fresh->Load(verify);
+  Status s = fresh->Load(checksums);
   if (s.ok()) *reader = std::move(fresh);
   return s;
 }
 
 // Footer, index, filter: all that a get needs in memory to read one block. The fingerprint is made of the bytes as
 // they are stored, before they are uncompressed, as the writer made it.
-Status SstReader::Load(bool verify) {
+Status SstReader::Load(Checksums checksums) {
   if (source_.size < kFooterBytes) {
     return Status::Corruption(source_.name, "too short for a table: " + std::to_string(source_.size) + " bytes");
   }
@@ -210,7 +210,7 @@ Status SstReader::Load(bool verify) {
   Footer footer;
   if (!footer.DecodeFrom(bytes)) return source_.Corrupt(footer_offset, "no footer of a table");
   std::string contents, tail;
-  s = ReadBlock(source_, footer.index, verify, &contents, &tail);
+  s = ReadBlock(source_, footer.index, checksums, &contents, &tail);
   if (!s.ok()) return s;
   tail.append(bytes.data(), bytes.size());
   fingerprint_ = Hash64(tail.data(), tail.size());
@@ -218,15 +218,15 @@ Status SstReader::Load(bool verify) {
   meta_index_ = footer.meta_index;
   CHECK(index_ == nullptr);
   index_ = std::make_unique<const Block>(std::move(contents));
-  LoadFilter(verify);
+  LoadFilter(checksums);
   return s;
 }
 
 // Reads do without a filter where the file has none, or one that cannot be read.
-void SstReader::LoadFilter(bool verify) {
+void SstReader::LoadFilter(Checksums checksums) {
   if (format_.filter_policy == nullptr) return;
   std::string contents;
-  if (!ReadBlock(source_, meta_index_, verify, &contents).ok()) return;
+  if (!ReadBlock(source_, meta_index_, checksums, &contents).ok()) return;
   const Block block(std::move(contents));
   BlockIterator it(BytewiseComparator());
   it.Enter(&block, &source_, meta_index_.offset);
@@ -237,7 +237,7 @@ void SstReader::LoadFilter(bool verify) {
   BlockHandle handle;
   std::string filters;
   // A filter that lies would hide keys, so it is always verified.
-  if (!handle.DecodeFrom(&value) || !ReadBlock(source_, handle, true, &filters).ok()) return;
+  if (!handle.DecodeFrom(&value) || !ReadBlock(source_, handle, Checksums::kVerify, &filters).ok()) return;
   CHECK(filter_ == nullptr);
   filter_bytes_ = filters.size();
   filter_offset_ = handle.offset;
@@ -248,7 +248,7 @@ void SstReader::LoadFilter(bool verify) {
 // The check does not look into the blocks, because a filter has no redundancy besides its checksum.
 Status SstReader::VerifyMeta() const {
   std::string contents;
-  Status s = ReadBlock(source_, meta_index_, true, &contents);
+  Status s = ReadBlock(source_, meta_index_, Checksums::kVerify, &contents);
   if (!s.ok()) return s;
   const Block block(std::move(contents));
   BlockIterator it(BytewiseComparator());
@@ -258,7 +258,7 @@ Status SstReader::VerifyMeta() const {
     BlockHandle handle;
     std::string ignored;
     if (!handle.DecodeFrom(&value)) return source_.Corrupt(meta_index_.offset, "damaged entry of the meta index");
-    s = ReadBlock(source_, handle, true, &ignored);
+    s = ReadBlock(source_, handle, Checksums::kVerify, &ignored);
     if (!s.ok()) return s;
   }
   return it.status();
@@ -322,7 +322,7 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
   const char* const bytes =
       mode.blocks_read == nullptr ? nullptr : mode.blocks_read->Find(file_.get(), handle.offset, stored);
   std::string contents;
-  Status s = ReadBlock(source, handle, mode.verify, &contents, nullptr, bytes);
+  Status s = ReadBlock(source, handle, mode.checksums, &contents, nullptr, bytes);
   if (!s.ok()) return s;
   auto block = std::make_unique<Block>(std::move(contents));
   const size_t charge = block->size();

@@ -72,7 +72,7 @@ class SstReader {
  public:
   // How a read treats blocks.
   struct ReadMode {
-    bool verify = false;     // check checksums
+    Checksums checksums = Checksums::kTrust;
     bool fill_cache = true;  // keep what is read
 
     // Bytes that a walk reads ahead at once, and at most (readahead.h).
@@ -98,7 +98,7 @@ class SstReader {
 
   // cache: nullptr for none. The file is kept until the reader is gone; *reader stays nullptr on failure.
   static Status Open(const SstFormat& format, std::shared_ptr<const RandomAccessFile> file, const std::string& name,
-                     uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader);
+                     uint64_t file_size, Checksums checksums, Cache* cache, std::unique_ptr<SstReader>* reader);
 
   // From now on blocks that are asked for go into the trace, beginning with index and filter, as blocks of the file
   // with this number. The trace outlives the reader. REQUIRES: nobody reads yet.
@@ -143,8 +143,8 @@ class SstReader {
 
   SstReader(const SstFormat& format, SstSource source, std::shared_ptr<const RandomAccessFile> file, Cache* cache);
 
-  Status Load(bool verify);
-  void LoadFilter(bool verify);
+  Status Load(Checksums checksums);
+  void LoadFilter(Checksums checksums);
   // source: how to read the file.
   Status DecodeHandle(const Slice& encoded, BlockHandle* handle) const;
   // The one block that may hold this key, if any.

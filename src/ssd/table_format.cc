@@ -113,9 +113,9 @@ Status CheckPlace(const SstSource& source, const BlockHandle& handle) {
 }
 
 // A block that is stored uncompressed becomes the content without another copy where it was read into this buffer.
-// Compression and its size are believed only as far as Uncompress can check them; with verify the bytes are known to
+// Compression and its size are believed only as far as Uncompress can check them; with kVerify the bytes are known to
 // be those that were written.
-Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify, std::string* contents,
+Status ReadBlock(const SstSource& source, const BlockHandle& handle, Checksums checksums, std::string* contents,
                  std::string* stored_copy, const char* bytes) {
   Status s = CheckPlace(source, handle);
   if (!s.ok()) return s;
@@ -132,7 +132,7 @@ Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify
   CHECK_EQ(read.size(), handle.size + kBlockTrailerBytes);
   const Slice stored(read.data(), static_cast<size_t>(handle.size));
   const uint8_t type = static_cast<uint8_t>(read[stored.size()]);
-  if (verify) {
+  if (checksums == Checksums::kVerify) {
     const uint32_t crc = Crc32c(read.data(), stored.size() + 1);
     if (MaskedCrc(crc) != DecodeFixed32(read.data() + stored.size() + 1) && !MIODB_MUTATED(kSsdBlockUnchecked)) {
       return source.Corrupt(handle.offset, "block checksum mismatch");

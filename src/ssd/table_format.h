@@ -19,6 +19,7 @@
 #include "miodb/filter_policy.h"
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/format/checksums.h"
 
 namespace miodb {
 
@@ -84,9 +85,9 @@ std::string BlockTrailer(CompressionType type, const Slice& stored);
 // Whether a block lies within its file: Corruption if not.
 Status CheckPlace(const SstSource& source, const BlockHandle& handle);
 
-// Reads a block into *contents, uncompressed. verify: check its checksum. *stored: if wanted, a copy of what lies in
+// Reads a block into *contents, uncompressed. kVerify: check its checksum. *stored: if wanted, a copy of what lies in
 // the file, trailer included. bytes: if not nullptr, what lies there, which somebody has read already.
-Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify, std::string* contents,
+Status ReadBlock(const SstSource& source, const BlockHandle& handle, Checksums checksums, std::string* contents,
                  std::string* stored = nullptr, const char* bytes = nullptr);
 
 }  // namespace miodb

@@ -60,7 +60,7 @@ Status StateOpener::OpenTable(const TablePlace& place) {
   Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);
   if (!s.ok()) return s;
   if (place.index_size < sizeof(TableHeader)) return Status::Corruption(pool_->path(), "index extent too short");
-  return PMTable::Open(pool_, order_, std::move(index), place.number, verify_, &table);
+  return PMTable::Open(pool_, order_, std::move(index), place.number, checksums_, &table);
 }
 
 // The file is asked for its size alone; it is not read unless the manifest had no room for its keys. The manifest's

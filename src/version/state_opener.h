@@ -27,9 +27,9 @@ enum class PayloadKeeper { kClaims, kPin };
 
 class StateOpener {
  public:
-  // ssd: null without an SSD tier. verify: as PMTable::Open's.
-  StateOpener(Pool* pool, const KeyOrder& order, SsdStore* ssd, bool verify, PayloadKeeper keeper)
-      : pool_(pool), order_(order), ssd_(ssd), verify_(verify), keeper_(keeper) {
+  // ssd: null without an SSD tier. checksums: as PMTable::Open's.
+  StateOpener(Pool* pool, const KeyOrder& order, SsdStore* ssd, Checksums checksums, PayloadKeeper keeper)
+      : pool_(pool), order_(order), ssd_(ssd), checksums_(checksums), keeper_(keeper) {
     CHECK(pool != nullptr);
   }
   StateOpener(const StateOpener&) = delete;
@@ -61,7 +61,7 @@ class StateOpener {
   Pool* const pool_;
   const KeyOrder order_;
   SsdStore* const ssd_;
-  const bool verify_;
+  const Checksums checksums_;
   const PayloadKeeper keeper_;
   ExtentMap records_;
   TableMap tables_;

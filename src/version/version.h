@@ -51,11 +51,11 @@ struct Version {
   }
 
   // Finds the newest version in the pool's levels.
-  Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  Status Get(const KeyOrder& order, const LookupKey& key, bool* found, RecordView* record) const {
     DCHECK(!levels.empty());
     *found = false;
     for (const Run* run : runs) {
-      Status s = run->Get(order, key, verify, found, record);
+      Status s = run->Get(order, key, found, record);
       if (!s.ok() || *found) return s;
     }
     return Status::OK();

@@ -23,7 +23,7 @@ constexpr uint64_t kMaxUnnamedIds = 1 << 16;
 Status VersionSet::Create() {
   CHECK(current_ == nullptr);
   Status s = manifest_.Create(order_.comparator()->Name());
-  return s.ok() ? BuildCurrent(StateOpener(pool_, order_, ssd_, false, PayloadKeeper::kClaims)) : s;
+  return s.ok() ? BuildCurrent(StateOpener(pool_, order_, ssd_, Checksums::kTrust, PayloadKeeper::kClaims)) : s;
 }
 
 // The first edit names the files, so that while this pool lives its manifest says which of them count.
@@ -36,7 +36,7 @@ Status VersionSet::CreateFor(const VersionEdit& state) {
   if (!s.ok()) return s;
   next_id_ = state.next_id + kMaxUnnamedIds;
   FindFamilies();
-  StateOpener opener(pool_, order_, ssd_, false, PayloadKeeper::kClaims);
+  StateOpener opener(pool_, order_, ssd_, Checksums::kTrust, PayloadKeeper::kClaims);
   s = opener.Open(manifest_.state());
   if (!s.ok()) return s;
   SkipId(opener.last_id());
@@ -46,7 +46,7 @@ Status VersionSet::CreateFor(const VersionEdit& state) {
 
 // The order is that of trust: the comparator before any key is compared, space before what lies in it is read. Any
 // problem refuses the open.
-Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
+Status VersionSet::Recover(Checksums checksums, std::vector<ExtentRef>* chunks) {
   CHECK(current_ == nullptr && chunks->empty());
   Status s = manifest_.Recover();
   if (!s.ok()) return s;
@@ -57,7 +57,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
   // may still lie in free space.
   next_id_ = state.next_id + (MIODB_MUTATED(kIdsUnskipped) ? 0 : kMaxUnnamedIds);
-  StateOpener opener(pool_, order_, ssd_, verify, PayloadKeeper::kClaims);
+  StateOpener opener(pool_, order_, ssd_, checksums, PayloadKeeper::kClaims);
   for (const auto& [id, chunk] : state.chunks) {
     s = opener.OpenChunk(chunk, chunk.size, &chunks->emplace_back());
     if (!s.ok()) return s;

@@ -77,7 +77,7 @@ class VersionSet {
 
   // Reads the manifest, claims all space that it names and opens the tables, those of savepoints too. *chunks: the
   // extents of the log chunks, in the order of manifest().chunks.
-  Status Recover(bool verify, std::vector<ExtentRef>* chunks);
+  Status Recover(Checksums checksums, std::vector<ExtentRef>* chunks);
 
   const VersionRef& current() const { return current_; }
   const ManifestState& manifest() const { return manifest_.state(); }

@@ -74,7 +74,7 @@ class FlushWorld {
   void Check(const std::vector<uint64_t>& snapshots, const std::vector<TableRef>& tables) {
     const SortedVersions expected = Expected(snapshots);
     const miodb::Run run{1, tables};
-    const auto iterator = NewRunIterator(&run, order_, true);
+    const auto iterator = NewRunIterator(&run, order_, Checksums::kVerify);
     CheckIterator(iterator.get(), expected, 300, &random_);
     if (testing::Test::HasFatalFailure()) return;
     uint64_t live = 0, entries_live = 0;

@@ -148,10 +148,10 @@ TEST(MergeCutTest, TablesAreCutAtTheirPayloadLimit) {
     for (const TableRef& table : result.added) {
       uint64_t before_last_key = 0;
       RecordView last;
-      ASSERT_OK(table->RecordAt(table->entries() - 1, true, &last));
+      ASSERT_OK(table->RecordAt(table->entries() - 1, Checksums::kVerify, &last));
       for (uint64_t i = 0; i < table->entries(); i++) {
         RecordView record;
-        ASSERT_OK(table->RecordAt(i, true, &record));
+        ASSERT_OK(table->RecordAt(i, Checksums::kVerify, &record));
         if (!world.order().Equal(record.key, last.key)) before_last_key += table->WordAt(i).size();
       }
       EXPECT_LT(before_last_key, request.payload_limit) << "the last key belongs into the next table";

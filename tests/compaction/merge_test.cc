@@ -121,7 +121,7 @@ TEST_P(MergeShapes, OfARangeLeaveAllElse) {
       const auto any_key = [&] {
         const PMTable& table = *tables[random.Uniform(tables.size())];
         RecordView record;
-        EXPECT_OK(table.RecordAt(random.Uniform(table.entries()), true, &record));
+        EXPECT_OK(table.RecordAt(random.Uniform(table.entries()), Checksums::kVerify, &record));
         return record.key.ToString();
       };
       std::string from = any_key(), to = any_key();

@@ -198,7 +198,7 @@ void MergeWorld::CheckTables(const MergeResult& result) {
 void MergeWorld::CheckContents(const MergeResult& result) {
   const SortedVersions expected(order(), Expected(result));
   const miodb::Run run = RunOf(order(), result);
-  const auto iterator = NewRunIterator(&run, order(), true);
+  const auto iterator = NewRunIterator(&run, order(), Checksums::kVerify);
   CheckIterator(iterator.get(), expected, 200, &random_);
   // Each new table by itself, its filter included.
   for (const TableRef& t : result.added) {
@@ -226,7 +226,7 @@ void MergeWorld::CheckReads(const std::vector<TableRef>& tables) const {
   for (const TableRef& t : tables) {
     for (uint64_t i = 0; i < t->entries(); i++) {
       RecordView record;
-      ASSERT_OK(t->RecordAt(i, true, &record));
+      ASSERT_OK(t->RecordAt(i, Checksums::kVerify, &record));
       after.push_back(VersionOf(record));
     }
   }
@@ -286,7 +286,7 @@ std::vector<TableRef> MergeWorld::LeftOf(const InputRun& run, const MergeResult&
     EXPECT_TRUE(i == 0 || order().Compare(left[i - 1]->largest(), left[i]->smallest()) < 0);
     for (uint64_t position = 0; position < left[i]->entries(); position++) {
       RecordView record;
-      EXPECT_OK(left[i]->RecordAt(position, true, &record));
+      EXPECT_OK(left[i]->RecordAt(position, Checksums::kVerify, &record));
       EXPECT_FALSE(range.Contains(order(), record.key)) << "left in an input";
     }
   }

@@ -32,7 +32,7 @@ class FuzzedFile final : public RandomAccessFile {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace miodb;
   const uint8_t flags = fuzz::TakeByte(&data, &size);
-  const bool verify = (flags & 1) != 0;
+  const Checksums checksums = ChecksumsIf((flags & 1) != 0);
   static const FilterPolicy* const policy = NewBloomFilterPolicy(10);
   static const InternalKeyComparator comparator{KeyOrder(BytewiseComparator())};
   static const InternalFilterPolicy internal_policy(policy);
@@ -40,9 +40,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   format.comparator = &comparator;
   if ((flags & 2) != 0) format.filter_policy = &internal_policy;
   std::unique_ptr<SstReader> reader;
-  if (!SstReader::Open(format, std::make_shared<FuzzedFile>(data, size), "fuzzed", size, verify, nullptr, &reader).ok())
+  if (!SstReader::Open(format, std::make_shared<FuzzedFile>(data, size), "fuzzed", size, checksums, nullptr, &reader)
+           .ok())
     return 0;
-  const SstReader::ReadMode mode{verify, true};
+  const SstReader::ReadMode mode{checksums, true};
   const std::unique_ptr<Iterator> it(reader->NewIterator(mode));
   constexpr int kSteps = 300;
   int steps = 0;

@@ -78,7 +78,7 @@ void Seal(char* base, uint8_t how) {
 void CheckRead(const Status& s) { FUZZ_CHECK(s.ok() || s.IsCorruption()); }
 
 // True if no read failed.
-bool ReadAll(const KeyOrder& order, TableRef table, bool verify) {
+bool ReadAll(const KeyOrder& order, TableRef table, Checksums checksums) {
   bool good = true;
   const auto check = [&](const Status& s) {
     CheckRead(s);
@@ -87,23 +87,23 @@ bool ReadAll(const KeyOrder& order, TableRef table, bool verify) {
   bool found;
   RecordView record;
   for (const char* key : {"", "key100", "key140", "key179", "key17", "zzz"}) {
-    check(table->Get(LookupKey(order, key, kMaxSequence), verify, &found, &record));
+    check(table->Get(LookupKey(order, key, kMaxSequence, checksums), &found, &record));
     if (found) FUZZ_CHECK(record.key == Slice(key));
     uint64_t position;
-    const Status s = table->Seek(key, 50, verify, &position);
+    const Status s = table->Seek(key, 50, checksums, &position);
     check(s);
     if (s.ok()) FUZZ_CHECK(position <= table->entries());
   }
   if (!table->has_filter()) table->BuildFilter(10);
-  check(table->Get(LookupKey(order, "key120", kMaxSequence), verify, &found, &record));
+  check(table->Get(LookupKey(order, "key120", kMaxSequence, checksums), &found, &record));
   Run run;
   run.tables.push_back(table);
-  const auto it = NewRunIterator(&run, order, verify);
+  const auto it = NewRunIterator(&run, order, checksums);
   uint64_t entries = 0;
   for (it->SeekToFirst(); it->Valid(); it->Next()) entries++;
   check(it->status());
   FUZZ_CHECK(entries == table->entries() || !it->status().ok());
-  const auto back = NewRunIterator(&run, order, verify);
+  const auto back = NewRunIterator(&run, order, checksums);
   for (back->SeekToLast(); back->Valid(); back->Prev()) entries--;
   check(back->status());
   return good;
@@ -123,10 +123,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const KeyOrder order(BytewiseComparator());
   bool good = false;
   TableRef table;
-  for (const bool verify : {false, true}) {
-    const Status s = PMTable::Open(world.pool.get(), order, world.index, kNumber, verify, &table);
+  for (const Checksums checksums : {Checksums::kTrust, Checksums::kVerify}) {
+    const Status s = PMTable::Open(world.pool.get(), order, world.index, kNumber, checksums, &table);
     FUZZ_CHECK(s.ok() || s.IsCorruption() || s.IsNotSupportedError());
-    if (s.ok()) good = ReadAll(order, table, verify);
+    if (s.ok()) good = ReadAll(order, table, checksums);
     if (!s.ok()) good = false;
   }
   const auto image = PoolImage::Wrap("pool", world.pool->At(0), world.pool->file_bytes());

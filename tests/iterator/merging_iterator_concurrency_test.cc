@@ -53,7 +53,7 @@ class GrowingWorld {
     const SortedVersions before(maker_.order(), versions);
     std::vector<std::unique_ptr<InternalIterator>> sources;
     sources.push_back(table_.NewIterator());
-    sources.push_back(NewRunIterator(&run_, maker_.order(), false));
+    sources.push_back(NewRunIterator(&run_, maker_.order(), Checksums::kTrust));
     const auto iterator = NewMergingIterator(maker_.order(), std::move(sources));
     TestVersion at;
     for (int i = 0; i < 300; i++) {

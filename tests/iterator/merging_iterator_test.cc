@@ -40,10 +40,10 @@ class Sources {
     versions_ = std::make_unique<SortedVersions>(maker_.order(), all);
   }
 
-  std::unique_ptr<InternalIterator> Merge(bool verify) const {
+  std::unique_ptr<InternalIterator> Merge(Checksums checksums) const {
     std::vector<std::unique_ptr<InternalIterator>> sources;
     for (const auto& table : memtables_) sources.push_back(table->NewIterator());
-    for (const auto& run : runs_) sources.push_back(NewRunIterator(run.get(), maker_.order(), verify));
+    for (const auto& run : runs_) sources.push_back(NewRunIterator(run.get(), maker_.order(), checksums));
     return NewMergingIterator(maker_.order(), std::move(sources));
   }
 
@@ -85,7 +85,7 @@ TEST(MergingIteratorTest, WalksAllSourcesAsOneInBothDirections) {
     for (uint64_t seed : Seeds(ByScale(30, 100, 3000))) {
       SCOPED_TRACE(Repeat(seed));
       Sources sources(comparator, seed);
-      const auto iterator = sources.Merge(seed % 2 == 0);
+      const auto iterator = sources.Merge(ChecksumsIf(seed % 2 == 0));
       EXPECT_FALSE(iterator->Valid());
       CheckIterator(iterator.get(), sources.versions(), 1000, sources.random());
       if (HasFatalFailure()) return;
@@ -95,7 +95,7 @@ TEST(MergingIteratorTest, WalksAllSourcesAsOneInBothDirections) {
 
 void TurnAroundAtEveryVersion(const Sources& sources) {
   const SortedVersions& versions = sources.versions();
-  const auto iterator = sources.Merge(false);
+  const auto iterator = sources.Merge(Checksums::kTrust);
   for (size_t i = 0; i < versions.size(); i++) {
     iterator->Seek(versions[i].key, versions[i].sequence);
     ASSERT_TRUE(iterator->Valid());
@@ -182,8 +182,9 @@ TEST(MergingIteratorTest, DamageInOneSourceEndsTheWalk) {
     Sources good(BytewiseComparator(), seed), other(BytewiseComparator(), seed + 1000000, 1000000);
     Random random(seed);
     std::vector<std::unique_ptr<InternalIterator>> sources;
-    sources.push_back(good.Merge(false));
-    sources.push_back(std::make_unique<FailingIterator>(other.Merge(false), static_cast<int>(random.Uniform(60))));
+    sources.push_back(good.Merge(Checksums::kTrust));
+    sources.push_back(
+        std::make_unique<FailingIterator>(other.Merge(Checksums::kTrust), static_cast<int>(random.Uniform(60))));
     const auto iterator = NewMergingIterator(KeyOrder(BytewiseComparator()), std::move(sources));
     bool damaged = false;
     for (int i = 0; i < 300; i++) {

@@ -92,7 +92,9 @@ class MemTableTest : public testing::TestWithParam<std::tuple<const Comparator* 
     chunks_.push_back(std::make_unique<std::string>());
   }
 
-  LookupKey Lookup(const Slice& key, uint64_t sequence) const { return LookupKey(order_, key, sequence); }
+  LookupKey Lookup(const Slice& key, uint64_t sequence) const {
+    return LookupKey(order_, key, sequence, Checksums::kVerify);
+  }
 
   const KeyOrder order_{std::get<0>(GetParam())()};
   const Filling filling_ = std::get<1>(GetParam());
@@ -115,7 +117,7 @@ TEST_P(MemTableTest, GetFindsTheNewestVersionAtEverySequence) {
         const auto after = versions.upper_bound(sequence);
         RecordView record;
         bool found;
-        ASSERT_OK(table_->Get(Lookup(key, sequence), true, &found, &record));
+        ASSERT_OK(table_->Get(Lookup(key, sequence), &found, &record));
         ASSERT_EQ(after != versions.begin(), found);
         if (!found) continue;
         ASSERT_EQ(std::prev(after)->first, record.sequence());
@@ -133,7 +135,7 @@ TEST_P(MemTableTest, GetFindsNoOtherKey) {
     const std::string key = keys.Near(&random);
     RecordView record;
     bool found;
-    ASSERT_OK(table_->Get(Lookup(key, kMaxSequence), true, &found, &record));
+    ASSERT_OK(table_->Get(Lookup(key, kMaxSequence), &found, &record));
     ASSERT_EQ(model_.count(key) > 0, found);
   }
 }
@@ -173,12 +175,12 @@ TEST_P(MemTableTest, SearchesInStepsFindWhatGetFinds) {
     const LookupKey lookup = Lookup(key, first_ + random.Uniform(600));
     RecordView got, stepped;
     bool get_found = false, found = false;
-    ASSERT_OK(table_->Get(lookup, true, &get_found, &got));
+    ASSERT_OK(table_->Get(lookup, &get_found, &got));
     PrefetchList wanted;
     Status s;
     MemTable::Search search;
     search.Start(*table_);
-    while (!search.Step(lookup, true, &wanted, &s, &found, &stepped)) wanted.Issue();
+    while (!search.Step(lookup, &wanted, &s, &found, &stepped)) wanted.Issue();
     ASSERT_OK(s);
     ASSERT_EQ(get_found, found);
     ASSERT_EQ(found ? got.begin : nullptr, found ? stepped.begin : nullptr);
@@ -233,17 +235,17 @@ TEST(MemTableSortedChunks, DamageIsFoundByTheBuildAndByReadsThatVerify) {
   };
   RecordView record;
   bool found;
-  const LookupKey lookup(order, "k", 9);
+  const LookupKey lookup(order, "k", 9), verified(order, "k", 9, Checksums::kVerify);
   ASSERT_OK(make(8)->BuildTree());
   EXPECT_STATUS(Corruption, make(7)->BuildTree());  // a record of another life of the memory
-  EXPECT_STATUS(Corruption, make(7)->Get(lookup, false, &found, &record));
+  EXPECT_STATUS(Corruption, make(7)->Get(lookup, &found, &record));
   bytes.back() ^= 1;
   EXPECT_STATUS(Corruption, make(8)->BuildTree());
-  EXPECT_STATUS(Corruption, make(8)->Get(lookup, true, &found, &record));
-  ASSERT_OK(make(8)->Get(lookup, false, &found, &record));
+  EXPECT_STATUS(Corruption, make(8)->Get(verified, &found, &record));
+  ASSERT_OK(make(8)->Get(lookup, &found, &record));
   EXPECT_TRUE(found);
   bytes[RecordSize(1, 5) - 7] = 100;  // the value's size
-  EXPECT_STATUS(Corruption, make(8)->Get(lookup, false, &found, &record));
+  EXPECT_STATUS(Corruption, make(8)->Get(lookup, &found, &record));
 }
 
 TEST(MemTableSequences, AreThoseOfTheFirstAndLastRecord) {
@@ -263,11 +265,11 @@ TEST(MemTableSequences, AreThoseOfTheFirstAndLastRecord) {
   EXPECT_GT(table.memory_bytes(), 0u);
   RecordView record;
   bool found;
-  ASSERT_OK(table.Get(LookupKey(KeyOrder(BytewiseComparator()), "k", 29), true, &found, &record));
+  ASSERT_OK(table.Get(LookupKey(KeyOrder(BytewiseComparator()), "k", 29, Checksums::kVerify), &found, &record));
   ASSERT_TRUE(found);
   EXPECT_EQ(18u, record.sequence());
   EXPECT_EQ(kTypeDeletion, record.type());
-  ASSERT_OK(table.Get(LookupKey(KeyOrder(BytewiseComparator()), "k", 16), true, &found, &record));
+  ASSERT_OK(table.Get(LookupKey(KeyOrder(BytewiseComparator()), "k", 16, Checksums::kVerify), &found, &record));
   EXPECT_FALSE(found);
 }
 

@@ -52,13 +52,13 @@ class PMTableDamage : public testing::TestWithParam<std::tuple<OrderFunction, bo
       uint64_t position;
       bool found;
       RecordView record;
-      table.Seek(key, sequence, false, &position).IgnoreError();
-      table.Get(LookupKey(maker_.order(), key, sequence), false, &found, &record).IgnoreError();
-      Status s = table.Seek(key, sequence, true, &position);
+      table.Seek(key, sequence, Checksums::kTrust, &position).IgnoreError();
+      table.Get(LookupKey(maker_.order(), key, sequence), &found, &record).IgnoreError();
+      Status s = table.Seek(key, sequence, Checksums::kVerify, &position);
       // A caller that goes on to the entry there verifies its leaf, too.
-      if (s.ok() && position < table.entries()) s = table.CheckLeaf(position / kNodeFanout, true);
+      if (s.ok() && position < table.entries()) s = table.CheckLeaf(position / kNodeFanout, Checksums::kVerify);
       EXPECT_TRUE(!s.ok() || position == versions_->LowerBound(key, sequence)) << "a verified seek missed damage";
-      s = table.Get(LookupKey(maker_.order(), key, sequence), true, &found, &record);
+      s = table.Get(LookupKey(maker_.order(), key, sequence, Checksums::kVerify), &found, &record);
       if (!s.ok()) {
         EXPECT_STATUS(Corruption, s);
         continue;
@@ -72,16 +72,16 @@ class PMTableDamage : public testing::TestWithParam<std::tuple<OrderFunction, bo
   // Walks both ways. A verifying walk yields the true versions up to the damage.
   void ProbeWalks(const TableRef& table) const {
     const miodb::Run run{1, std::vector<TableRef>{table}};
-    for (bool verify : {true, false}) {
-      const auto it = NewRunIterator(&run, maker_.order(), verify);
+    for (const Checksums checksums : {Checksums::kVerify, Checksums::kTrust}) {
+      const auto it = NewRunIterator(&run, maker_.order(), checksums);
       size_t i = 0;
       for (it->SeekToFirst(); it->Valid(); it->Next(), i++) {
-        if (verify) ExpectVersion((*versions_)[i], it->record());
+        if (checksums == Checksums::kVerify) ExpectVersion((*versions_)[i], it->record());
       }
       EXPECT_TRUE(i == versions_->size() || !it->status().ok());
       i = versions_->size();
       for (it->SeekToLast(); it->Valid(); it->Prev(), i--) {
-        if (verify) ExpectVersion((*versions_)[i - 1], it->record());
+        if (checksums == Checksums::kVerify) ExpectVersion((*versions_)[i - 1], it->record());
       }
     }
     bool failed = false;
@@ -101,17 +101,17 @@ class PMTableDamage : public testing::TestWithParam<std::tuple<OrderFunction, bo
 
 TEST_P(PMTableDamage, AVerifyingOpenFindsEveryFlippedBit) {
   TableRef opened;
-  ASSERT_OK(maker_.Reopen(table_, true, &opened));
+  ASSERT_OK(maker_.Reopen(table_, Checksums::kVerify, &opened));
   for (uint64_t bit = 0; bit < used_ * 8; bit++) {
     opened.reset();
     Flip(bit);
-    const Status s = maker_.Reopen(table_, true, &opened);
+    const Status s = maker_.Reopen(table_, Checksums::kVerify, &opened);
     Flip(bit);
     ASSERT_TRUE(s.IsCorruption() || s.IsNotSupportedError()) << "byte " << bit / 8 << " bit " << bit % 8;
     ASSERT_EQ(nullptr, opened);
   }
   for (uint64_t byte = used_; byte < table_->index()->size(); byte++) index()[byte] = 'x';
-  EXPECT_OK(maker_.Reopen(table_, true, &opened));
+  EXPECT_OK(maker_.Reopen(table_, Checksums::kVerify, &opened));
 }
 
 TEST_P(PMTableDamage, AFlippedBitIsFoundByThePlainOpenOrByVerifyingReads) {
@@ -122,7 +122,7 @@ TEST_P(PMTableDamage, AFlippedBitIsFoundByThePlainOpenOrByVerifyingReads) {
     SCOPED_TRACE(testing::Message() << "byte " << bit / 8 << " bit " << bit % 8);
     Flip(bit);
     TableRef opened;
-    const Status s = maker_.Reopen(table_, false, &opened);
+    const Status s = maker_.Reopen(table_, Checksums::kTrust, &opened);
     const bool in_leaf = bit / 8 >= sizeof(TableHeader) && bit / 8 < sizeof(TableHeader) + 3 * sizeof(LeafNode);
     EXPECT_TRUE(in_leaf || !s.ok()) << "header, inner nodes and meta are verified by every open";
     if (s.ok()) {
@@ -149,7 +149,7 @@ TEST_P(PMTableDamage, AFlippedReferenceAtTheEndOfALeafIsFoundByEveryVerifyingGet
       for (uint64_t sequence = 1; sequence <= 151; sequence++) {
         bool found;
         RecordView record;
-        const Status s = table_->Get(LookupKey(maker_.order(), key, sequence), true, &found, &record);
+        const Status s = table_->Get(LookupKey(maker_.order(), key, sequence, Checksums::kVerify), &found, &record);
         const TestVersion* const expected = versions_->Find(key, sequence);
         if (!s.ok()) continue;
         ASSERT_EQ(expected != nullptr, found) << "leaf " << leaf << " bit " << bit << " sequence " << sequence;
@@ -173,15 +173,15 @@ TEST_P(PMTableDamage, ARecordThatIsLongerThanItsWordSaysIsDamage) {
     const Slice value(place + head, beyond ? kFromEnd : kFromEnd - head);
     uint64_t hash;
     ASSERT_EQ(value.data(), EncodeRecordHead(place, 1, key, value, kTestSecret, &hash));
-    for (const bool verify : {false, true}) {
+    for (const Checksums checksums : {Checksums::kTrust, Checksums::kVerify}) {
       RecordView record;
-      const Status s = table_->ReadRecord(word, verify, &record);
+      const Status s = table_->ReadRecord(word, checksums, &record);
       EXPECT_EQ(beyond, s.IsCorruption()) << s.ToString();
     }
   }
   RecordView record;
   for (const PmRef ref : {pool_->file_bytes(), PmRef{0}, IndexWord::kMaxRef}) {
-    EXPECT_STATUS(Corruption, table_->ReadRecord(word.WithRef(ref), false, &record));
+    EXPECT_STATUS(Corruption, table_->ReadRecord(word.WithRef(ref), Checksums::kTrust, &record));
   }
 }
 
@@ -217,7 +217,9 @@ TEST_P(PMTableDamage, HostileBytesWithGoodChecksumsStayInsideOfThePool) {
     header.checksum = TableHeaderChecksum(header);
     memcpy(index(), &header, sizeof(header));
     TableRef opened;
-    if (!PMTable::Open(pool_.get(), maker_.order(), table_->index(), table_->number(), random.OneIn(2), &opened).ok()) {
+    if (!PMTable::Open(pool_.get(), maker_.order(), table_->index(), table_->number(), ChecksumsIf(random.OneIn(2)),
+                       &opened)
+             .ok()) {
       continue;
     }
     opened->BuildFilter(10);
@@ -226,11 +228,12 @@ TEST_P(PMTableDamage, HostileBytesWithGoodChecksumsStayInsideOfThePool) {
       bool found;
       RecordView record;
       const std::string key = NearKey(keys_, &random);
-      opened->Seek(key, random.Uniform(200), random.OneIn(2), &position).IgnoreError();
-      opened->Get(LookupKey(maker_.order(), key, random.Uniform(200)), random.OneIn(2), &found, &record).IgnoreError();
+      opened->Seek(key, random.Uniform(200), ChecksumsIf(random.OneIn(2)), &position).IgnoreError();
+      const LookupKey lookup(maker_.order(), key, random.Uniform(200), ChecksumsIf(random.OneIn(2)));
+      opened->Get(lookup, &found, &record).IgnoreError();
     }
     const miodb::Run run{1, std::vector<TableRef>{opened}};
-    const auto it = NewRunIterator(&run, maker_.order(), random.OneIn(2));
+    const auto it = NewRunIterator(&run, maker_.order(), ChecksumsIf(random.OneIn(2)));
     for (it->SeekToFirst(); it->Valid(); it->Next()) continue;
     bool failed = false;
     for (IndexCursor cursor({opened}, &failed); cursor.Valid(); cursor.Next()) continue;

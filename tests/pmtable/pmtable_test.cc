@@ -41,7 +41,7 @@ class PMTableModel : public testing::TestWithParam<std::tuple<KeyShape, OrderFun
     EXPECT_EQ(options.filter_bits > 0 && maker.order().bytewise(), table->has_filter());
 
     TableRef reopened;
-    ASSERT_OK(maker.Reopen(table, random.OneIn(2), &reopened));
+    ASSERT_OK(maker.Reopen(table, ChecksumsIf(random.OneIn(2)), &reopened));
     EXPECT_FALSE(reopened->has_filter());
     if (count < 1000 || TestScale() != Scale::kQuick) CheckTable(*reopened, versions, probes, &random);
     reopened->BuildFilter(10);
@@ -100,7 +100,7 @@ TEST(PMTableTest, OpensAsTheSameTable) {
                                 MakeVersions(MakeKeys(KeyShapes()[3], 5000, maker.order(), &random), 70, 100, &random));
   const TableRef table = maker.Make(versions);
   TableRef opened;
-  ASSERT_OK(maker.Reopen(table, true, &opened));
+  ASSERT_OK(maker.Reopen(table, Checksums::kVerify, &opened));
   EXPECT_EQ(table->number(), opened->number());
   EXPECT_EQ(table->entries(), opened->entries());
   EXPECT_EQ(table->tombstones(), opened->tombstones());
@@ -125,12 +125,12 @@ TEST(PMTableTest, RefusesAnotherNumberAndAnotherOrder) {
                                 MakeVersions(MakeKeys(KeyShapes()[0], 10, maker.order(), &random), 100, 1, &random));
   const TableRef table = maker.Make(versions);
   TableRef opened;
-  EXPECT_OK(PMTable::Open(pool.get(), maker.order(), table->index(), table->number(), false, &opened));
+  EXPECT_OK(PMTable::Open(pool.get(), maker.order(), table->index(), table->number(), Checksums::kTrust, &opened));
   opened.reset();
-  EXPECT_STATUS(Corruption,
-                PMTable::Open(pool.get(), maker.order(), table->index(), table->number() + 1, false, &opened));
+  EXPECT_STATUS(Corruption, PMTable::Open(pool.get(), maker.order(), table->index(), table->number() + 1,
+                                          Checksums::kTrust, &opened));
   EXPECT_STATUS(Corruption, PMTable::Open(pool.get(), KeyOrder(ReverseComparator()), table->index(), table->number(),
-                                          false, &opened));
+                                          Checksums::kTrust, &opened));
   EXPECT_EQ(nullptr, opened);
 }
 
@@ -171,7 +171,7 @@ TEST(PMTableTest, KeepsItsIndexAndGivesItsSpaceBack) {
   for (const MadePayload& made : maker.made()) payload += made.extent->size();
   EXPECT_EQ(before + payload + table->index()->size(), pool->used_bytes());
   TableRef other;
-  ASSERT_OK(maker.Reopen(table, false, &other));
+  ASSERT_OK(maker.Reopen(table, Checksums::kTrust, &other));
   table.reset();
   EXPECT_GT(pool->used_bytes(), before + payload);
   other.reset();

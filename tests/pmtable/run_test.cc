@@ -37,8 +37,8 @@ TEST_P(RunTest, WalksSeeksAndTurnsAsTheSortedVersionsDo) {
       SCOPED_TRACE(shape.name);
       Make(shape, 1 + random.Uniform(300), 1 + random.Skewed(7), &random);
       EXPECT_EQ(versions_->size(), run_.entries());
-      for (bool verify : {false, true}) {
-        const auto iterator = NewRunIterator(&run_, maker_->order(), verify);
+      for (const Checksums checksums : {Checksums::kTrust, Checksums::kVerify}) {
+        const auto iterator = NewRunIterator(&run_, maker_->order(), checksums);
         EXPECT_FALSE(iterator->Valid());
         CheckIterator(iterator.get(), *versions_, 1000, &random);
         if (HasFatalFailure()) return;
@@ -60,7 +60,8 @@ TEST_P(RunTest, GetsFromTheTableThatMayHoldTheKey) {
       const TestVersion* const expected = versions_->Find(key, sequence);
       bool found;
       RecordView record;
-      ASSERT_OK(run_.Get(maker_->order(), LookupKey(maker_->order(), key, sequence), random.OneIn(2), &found, &record));
+      const LookupKey lookup(maker_->order(), key, sequence, ChecksumsIf(random.OneIn(2)));
+      ASSERT_OK(run_.Get(maker_->order(), lookup, &found, &record));
       ASSERT_EQ(expected != nullptr, found);
       if (found) ExpectVersion(*expected, record);
       const size_t table = run_.FindTable(maker_->order(), key);
@@ -98,7 +99,7 @@ TEST_P(RunTest, AWalkEndsWhateverTheOrderOfEntriesIs) {
     for (int i = 0; i < 20; i++) {
       const std::string bound = (*versions_)[random.Uniform(versions_->size())].key;
       const KeyOrder& order = maker_->order();
-      const auto it = NewRunIterator(&run_, order, random.OneIn(2));
+      const auto it = NewRunIterator(&run_, order, ChecksumsIf(random.OneIn(2)));
       uint64_t steps = 0;
       for (it->SeekToFirst(); it->Valid() && steps <= run_.entries(); steps++) {
         order.Compare(it->record().key, bound) < 0 ? it->NextFrom(bound, UINT64_MAX) : it->Next();
@@ -128,9 +129,9 @@ TEST(EmptyRun, HasNothing) {
   EXPECT_EQ(0u, run.FindTable(order, "x"));
   bool found = true;
   RecordView record;
-  ASSERT_OK(run.Get(order, LookupKey(order, "x", kMaxSequence), true, &found, &record));
+  ASSERT_OK(run.Get(order, LookupKey(order, "x", kMaxSequence, Checksums::kVerify), &found, &record));
   EXPECT_FALSE(found);
-  const auto iterator = NewRunIterator(&run, order, true);
+  const auto iterator = NewRunIterator(&run, order, Checksums::kVerify);
   iterator->SeekToFirst();
   EXPECT_FALSE(iterator->Valid());
   iterator->SeekToLast();

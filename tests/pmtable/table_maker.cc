@@ -217,8 +217,8 @@ std::vector<TableRef> TableMaker::MakeRun(const SortedVersions& versions, size_t
   return tables;
 }
 
-Status TableMaker::Reopen(const TableRef& table, bool verify, TableRef* reopened) {
-  return PMTable::Open(pool(), order_, table->index(), table->number(), verify, reopened);
+Status TableMaker::Reopen(const TableRef& table, Checksums checksums, TableRef* reopened) {
+  return PMTable::Open(pool(), order_, table->index(), table->number(), checksums, reopened);
 }
 
 ExtentList TableMaker::payload() const {
@@ -251,28 +251,28 @@ void ExpectVersion(const TestVersion& expected, const RecordView& record) {
 
 namespace {
 
-Status GetInSteps(const PMTable& table, const LookupKey& key, bool verify, bool* found, RecordView* record) {
+Status GetInSteps(const PMTable& table, const LookupKey& key, bool* found, RecordView* record) {
   Status s;
   PrefetchList wanted;
   PMTable::Search search;
   search.Start(table);
-  while (!search.Step(key, verify, &wanted, &s, found, record)) wanted.Issue();
+  while (!search.Step(key, &wanted, &s, found, record)) wanted.Issue();
   return s;
 }
 
 void CheckProbe(const PMTable& table, const SortedVersions& versions, const std::string& key, uint64_t sequence) {
   const TestVersion* const expected = versions.Find(key, sequence);
-  for (bool verify : {false, true}) {
+  for (const Checksums checksums : {Checksums::kTrust, Checksums::kVerify}) {
     uint64_t position;
-    ASSERT_OK(table.Seek(key, sequence, verify, &position));
+    ASSERT_OK(table.Seek(key, sequence, checksums, &position));
     ASSERT_EQ(versions.LowerBound(key, sequence), position);
     bool found;
     RecordView record;
-    const LookupKey lookup(table.order(), key, sequence);
-    ASSERT_OK(table.Get(lookup, verify, &found, &record));
+    const LookupKey lookup(table.order(), key, sequence, checksums);
+    ASSERT_OK(table.Get(lookup, &found, &record));
     ASSERT_EQ(expected != nullptr, found);
     if (found) ExpectVersion(*expected, record);
-    ASSERT_OK(GetInSteps(table, lookup, verify, &found, &record));
+    ASSERT_OK(GetInSteps(table, lookup, &found, &record));
     ASSERT_EQ(expected != nullptr, found);
     if (found) ExpectVersion(*expected, record);
   }
@@ -289,7 +289,7 @@ void CheckTable(const PMTable& table, const SortedVersions& versions, int probes
   for (size_t i = 0; i < versions.size(); i++) {
     const TestVersion& v = versions[i];
     RecordView record;
-    ASSERT_OK(table.RecordAt(i, true, &record));
+    ASSERT_OK(table.RecordAt(i, Checksums::kVerify, &record));
     ExpectVersion(v, record);
     ASSERT_EQ(v.type == kTypeDeletion, table.WordAt(i).tombstone());
     tombstones += v.type == kTypeDeletion;

@@ -98,7 +98,7 @@ class TableMaker {
   std::vector<TableRef> MakeRun(const SortedVersions& versions, size_t versions_per_table, const Options& options);
 
   // Opens the table once more from its index extent.
-  Status Reopen(const TableRef& table, bool verify, TableRef* reopened);
+  Status Reopen(const TableRef& table, Checksums checksums, TableRef* reopened);
 
   // Only stores the records; words in the order of the versions.
   std::vector<IndexWord> Store(const SortedVersions& versions, const Options& options,

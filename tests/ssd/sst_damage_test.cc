@@ -34,7 +34,7 @@ class SstDamageTest : public testing::TestWithParam<CompressionType> {
     std::unique_ptr<SstReader> reader;
     Status s = OpenSst(format_, file, &reader);
     if (!s.ok()) return s;
-    const std::unique_ptr<Iterator> it(reader->NewIterator({true, true}));
+    const std::unique_ptr<Iterator> it(reader->NewIterator({Checksums::kVerify, true}));
     auto expected = entries_.begin();
     for (it->SeekToFirst(); it->Valid(); it->Next(), ++expected) {
       EXPECT_TRUE(expected != entries_.end() && it->key() == Slice(expected->first) &&
@@ -48,7 +48,7 @@ class SstDamageTest : public testing::TestWithParam<CompressionType> {
       bool found;
       std::string found_key;
       Slice found_value;
-      Status found_status = reader->Find({true, true}, key, &pin, &found, &found_key, &found_value);
+      Status found_status = reader->Find({Checksums::kVerify, true}, key, &pin, &found, &found_key, &found_value);
       if (found_status.ok()) {
         EXPECT_TRUE(found && found_key == key && found_value == Slice(value));
       } else if (s.ok()) {
@@ -102,8 +102,8 @@ TEST_P(SstDamageTest, UnverifiedReadsOfDamageEnd) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 0xff);
     std::unique_ptr<SstReader> reader;
-    if (!OpenSst(format_, bad, &reader, false).ok()) continue;
-    const std::unique_ptr<Iterator> it(reader->NewIterator({false, true}));
+    if (!OpenSst(format_, bad, &reader, Checksums::kTrust).ok()) continue;
+    const std::unique_ptr<Iterator> it(reader->NewIterator({Checksums::kTrust, true}));
     size_t steps = 0;
     for (it->SeekToFirst(); it->Valid(); it->Next()) ASSERT_LT(steps++, good.size());
     for (it->SeekToLast(); it->Valid(); it->Prev()) ASSERT_LT(steps++, 2 * good.size());
@@ -150,7 +150,8 @@ TEST(SstReadErrorTest, AReadErrorIsPassedOn) {
   SstFormat format;
   format.comparator = BytewiseComparator();
   std::unique_ptr<SstReader> reader;
-  const Status s = SstReader::Open(format, std::make_shared<Failing>(), "some.sst", 1000, true, nullptr, &reader);
+  const Status s =
+      SstReader::Open(format, std::make_shared<Failing>(), "some.sst", 1000, Checksums::kVerify, nullptr, &reader);
   EXPECT_STATUS(IOError, s);
 }
 

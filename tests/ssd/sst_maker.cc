@@ -27,10 +27,10 @@ std::string MakeSst(const SstFormat& format, const Entries& entries, uint64_t* f
   return sink.contents;
 }
 
-Status OpenSst(const SstFormat& format, const std::string& contents, std::unique_ptr<SstReader>* reader, bool verify,
-               Cache* cache) {
-  return SstReader::Open(format, std::make_shared<StringSource>(contents), "some.sst", contents.size(), verify, cache,
-                         reader);
+Status OpenSst(const SstFormat& format, const std::string& contents, std::unique_ptr<SstReader>* reader,
+               Checksums checksums, Cache* cache) {
+  return SstReader::Open(format, std::make_shared<StringSource>(contents), "some.sst", contents.size(), checksums,
+                         cache, reader);
 }
 
 }  // namespace miodb::test

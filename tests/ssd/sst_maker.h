@@ -34,7 +34,7 @@ std::string MakeSst(const SstFormat& format, const Entries& entries, uint64_t* f
 
 // Opens a table file called "some.sst".
 Status OpenSst(const SstFormat& format, const std::string& contents, std::unique_ptr<SstReader>* reader,
-               bool verify = true, Cache* cache = nullptr);
+               Checksums checksums = Checksums::kVerify, Cache* cache = nullptr);
 
 }  // namespace miodb::test
 

@@ -70,8 +70,8 @@ TEST_P(SstTest, WalksAndSeeksAreThoseOfAMap) {
     const Entries entries = RandomEntries(&random, 1 + random.Uniform(800));
     std::unique_ptr<SstReader> reader;
     std::unique_ptr<Cache> cache(random.Uniform(2) == 0 ? NewLRUCache(64 << 10) : nullptr);
-    ASSERT_OK(OpenSst(format_, MakeSst(format_, entries), &reader, true, cache.get()));
-    const std::unique_ptr<Iterator> it(reader->NewIterator({true, random.Uniform(2) == 0}));
+    ASSERT_OK(OpenSst(format_, MakeSst(format_, entries), &reader, Checksums::kVerify, cache.get()));
+    const std::unique_ptr<Iterator> it(reader->NewIterator({Checksums::kVerify, random.Uniform(2) == 0}));
     EXPECT_FALSE(it->Valid());
     it->SeekToFirst();
     for (const auto& [key, value] : entries) {
@@ -115,11 +115,11 @@ TEST_P(SstTest, FindsEveryKeyAndNoOther) {
   std::string key;
   Slice value;
   for (const auto& [wanted, expected] : entries) {
-    ASSERT_OK(reader->Find({true, true}, wanted, &pin, &found, &key, &value));
+    ASSERT_OK(reader->Find({Checksums::kVerify, true}, wanted, &pin, &found, &key, &value));
     ASSERT_TRUE(found);
     ASSERT_EQ(key, wanted);
     ASSERT_EQ(value.ToString(), expected);
-    ASSERT_OK(reader->Find({true, true}, wanted + "!", &pin, &found, &key, &value));
+    ASSERT_OK(reader->Find({Checksums::kVerify, true}, wanted + "!", &pin, &found, &key, &value));
     ASSERT_TRUE(!found || key > wanted + "!");
   }
 }
@@ -180,17 +180,17 @@ TEST(SstCacheTest, ABlockIsReadOnceAndWhenAskedToNotKept) {
   const std::unique_ptr<Cache> cache(NewLRUCache(1 << 20));
   const auto file = std::make_shared<test::StringSource>(contents);
   std::unique_ptr<SstReader> reader;
-  ASSERT_OK(SstReader::Open(format, file, "some.sst", contents.size(), true, cache.get(), &reader));
+  ASSERT_OK(SstReader::Open(format, file, "some.sst", contents.size(), Checksums::kVerify, cache.get(), &reader));
   const uint64_t opened = file->reads;
   BlockPin pin;
   bool found;
   std::string key;
   Slice value;
-  ASSERT_OK(reader->Find({true, false}, "a", &pin, &found, &key, &value));
+  ASSERT_OK(reader->Find({Checksums::kVerify, false}, "a", &pin, &found, &key, &value));
   EXPECT_EQ(file->reads, opened + 1);
-  ASSERT_OK(reader->Find({true, true}, "a", &pin, &found, &key, &value));
+  ASSERT_OK(reader->Find({Checksums::kVerify, true}, "a", &pin, &found, &key, &value));
   EXPECT_EQ(file->reads, opened + 2);  // the first one was not kept
-  ASSERT_OK(reader->Find({true, true}, "b", &pin, &found, &key, &value));
+  ASSERT_OK(reader->Find({Checksums::kVerify, true}, "b", &pin, &found, &key, &value));
   EXPECT_EQ(file->reads, opened + 2);
   // The pin keeps the bytes when the cache lets go of them.
   cache->Prune();

@@ -84,7 +84,7 @@ class EditCostTest : public testing::Test {
     ASSERT_OK(Pool::Open(path_, Limits(), &pool_));
     versions_ = std::make_unique<VersionSet>(pool_.get(), KeyOrder(BytewiseComparator()), 4);
     std::vector<ExtentRef> chunks;
-    ASSERT_OK(versions_->Recover(true, &chunks));
+    ASSERT_OK(versions_->Recover(Checksums::kVerify, &chunks));
     versions_->Check();
   }
 
@@ -221,7 +221,7 @@ class EditCostTest : public testing::Test {
     std::vector<ExtentRef> chunks;
     Allocations taken;
     counted = &taken;
-    const Status s = versions_->Recover(false, &chunks);
+    const Status s = versions_->Recover(Checksums::kTrust, &chunks);
     counted = nullptr;
     EXPECT_OK(s);
     return taken;

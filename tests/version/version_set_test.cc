@@ -43,7 +43,7 @@ class VersionSetTest : public testing::Test {
     pool_.reset();
   }
 
-  Status Reopen(int num_levels, bool verify = false, const Comparator* comparator = nullptr) {
+  Status Reopen(int num_levels, Checksums checksums = Checksums::kTrust, const Comparator* comparator = nullptr) {
     Close();
     num_levels_ = num_levels;
     Pool::Options options;
@@ -53,7 +53,7 @@ class VersionSetTest : public testing::Test {
     if (!s.ok()) return s;
     versions_ = std::make_unique<VersionSet>(pool_.get(), KeyOrder(comparator != nullptr ? comparator : comparator_),
                                              num_levels);
-    return versions_->Recover(verify, &chunks_);
+    return versions_->Recover(checksums, &chunks_);
   }
 
   // Closes the set and names in its manifest what the set itself would not.
@@ -225,7 +225,7 @@ TEST_F(VersionSetTest, RunsOfALevelComeNewestFirstAndTheirTablesInKeyOrder) {
   EXPECT_EQ(3u, versions_->current()->levels[0].size());
   EXPECT_EQ(3, versions_->current()->repository());
   CheckAccounts();
-  ASSERT_OK(Reopen(4, true));
+  ASSERT_OK(Reopen(4, Checksums::kVerify));
   EXPECT_EQ(Expected(), TextOf(*versions_->current()));
   CheckAccounts();
 }
@@ -238,7 +238,7 @@ TEST_F(VersionSetTest, UnderAnotherOrderTheTablesOfARunFollowThatOrder) {
   EXPECT_EQ(Expected(), TextOf(*versions_->current()));
   ASSERT_OK(Reopen(3));
   EXPECT_EQ(Expected(), TextOf(*versions_->current()));
-  EXPECT_STATUS(InvalidArgument, Reopen(3, false, BytewiseComparator()));
+  EXPECT_STATUS(InvalidArgument, Reopen(3, Checksums::kTrust, BytewiseComparator()));
 }
 
 TEST_F(VersionSetTest, RandomHistoriesSurviveReopening) {
@@ -268,7 +268,7 @@ TEST_F(VersionSetTest, RandomHistoriesSurviveReopening) {
       pinned.clear();
       CheckAccounts();
       const uint64_t next = versions_->NewId();
-      ASSERT_OK(Reopen(num_levels_, random.OneIn(2)));
+      ASSERT_OK(Reopen(num_levels_, ChecksumsIf(random.OneIn(2))));
       ASSERT_EQ(Expected(), TextOf(*versions_->current()));
       CheckAccounts();
       // No number comes again, not even one that no durable edit knew.
@@ -327,7 +327,7 @@ TEST_F(VersionSetTest, ATableThatIsStillThereKeepsItsMagicNumber) {
   Create(3);
   const uint64_t run = Install(0, 1);
   const TablePlace place = versions_->PlaceOf(runs_.at(run).tables[0]);
-  ASSERT_OK(Reopen(3, false));
+  ASSERT_OK(Reopen(3));
   EXPECT_EQ(kTableMagic, DecodeFixed64(pool_->At(place.index_offset)));
 }
 
@@ -344,10 +344,10 @@ TEST_F(VersionSetTest, APinnedVersionKeepsItsTables) {
   EXPECT_EQ(0u, versions_->entries());
   EXPECT_EQ(0u, versions_->payload_bytes());
   EXPECT_EQ(used, pool_->used_bytes());
-  const LookupKey key(KeyOrder(comparator_), "a1", kMaxSequence);
+  const LookupKey key(KeyOrder(comparator_), "a1", kMaxSequence, Checksums::kVerify);
   bool found;
   RecordView record;
-  ASSERT_OK(pinned->Get(KeyOrder(comparator_), key, true, &found, &record));
+  ASSERT_OK(pinned->Get(KeyOrder(comparator_), key, &found, &record));
   EXPECT_TRUE(found);
 }
 
@@ -358,14 +358,16 @@ TEST_F(VersionSetTest, GetsTheNewestVersionInTheOrderOfAge) {
     Install(level, 2);
     bool found;
     RecordView record;
-    ASSERT_OK(versions_->current()->Get(order, LookupKey(order, "a1", kMaxSequence), true, &found, &record));
+    ASSERT_OK(
+        versions_->current()->Get(order, LookupKey(order, "a1", kMaxSequence, Checksums::kVerify), &found, &record));
     ASSERT_TRUE(found);
     const TableRef newest = versions_->current()->levels[level == kRepositoryLevel ? 3 : level][0]->tables[0];
     EXPECT_EQ(newest->max_sequence(), record.sequence());
   }
   bool found = true;
   RecordView record;
-  ASSERT_OK(versions_->current()->Get(order, LookupKey(order, "zzz", kMaxSequence), true, &found, &record));
+  ASSERT_OK(
+      versions_->current()->Get(order, LookupKey(order, "zzz", kMaxSequence, Checksums::kVerify), &found, &record));
   EXPECT_FALSE(found);
 }
 
@@ -472,8 +474,8 @@ TEST_F(VersionSetTest, DamagedTablesAreReportedAtOpen) {
     std::string bytes = good;
     bytes[index + (leaf ? sizeof(TableHeader) + 1300 : 100)] ^= 1;
     WriteFileBytes(path_, bytes);
-    EXPECT_STATUS(Corruption, Reopen(3, true));
-    EXPECT_EQ(leaf, Reopen(3, false).ok());
+    EXPECT_STATUS(Corruption, Reopen(3, Checksums::kVerify));
+    EXPECT_EQ(leaf, Reopen(3).ok());
   }
 }
 

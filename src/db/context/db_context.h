@@ -23,6 +23,7 @@
 #include "src/db/context/memory_budget.h"
 #include "src/db/stats/events.h"
 #include "src/db/stats/statistics.h"
+#include "src/format/checksums.h"
 #include "src/format/store_descriptor.h"
 #include "src/memtable/memtable.h"
 #include "src/nvm/pool/memory_env.h"
@@ -66,9 +67,11 @@ struct DbContext {
   bool MayMerge() const { return options.merge_operator != nullptr || hooks.opener == Opener::kRepair; }
 
   // How tables and files are read for these options.
-  bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }
+  Checksums ChecksumsOf(const ReadOptions& read) const {
+    return ChecksumsIf(read.verify_checksums || options.paranoid_checks);
+  }
   SstReader::ReadMode SsdReadMode(const ReadOptions& read, BlockCaller caller) const {
-    return {.verify = Verifies(read), .fill_cache = read.fill_cache, .caller = caller};
+    return {.checksums = ChecksumsOf(read), .fill_cache = read.fill_cache, .caller = caller};
   }
 
   // The moment up to which records have expired. The moment may go back when somebody sets the system's clock.

@@ -39,7 +39,7 @@ namespace miodb {
 // Log files are retired, and orphans removed, only after the edit of step 5: until then a crash may need them.
 Status Recovery::Recover() {
   std::vector<ExtentRef> extents;
-  Status s = tree_->versions->Recover(db_.options.paranoid_checks, &extents);
+  Status s = tree_->versions->Recover(ChecksumsIf(db_.options.paranoid_checks), &extents);
   if (!s.ok()) return s;
   s = CheckRegionLimits();
   if (!s.ok()) return s;

@@ -12,6 +12,7 @@
 #include "miodb/options.h"
 #include "src/db/state/read_state.h"
 #include "src/db/stats/op_times.h"
+#include "src/format/checksums.h"
 #include "src/iterator/internal_iterator.h"
 #include "src/trace/tracer.h"
 
@@ -29,7 +30,7 @@ struct ReadPoint {
 // How an iterator reads.
 struct DBIteratorContext {
   KeyOrder order;
-  bool verify = false;  // check what is read
+  Checksums checksums = Checksums::kTrust;
   const MergeOperator* merge_operator = nullptr;
   Tracer* tracer = nullptr;                            // of seeks and moves; null: none
   OpTimes* times = nullptr;                            // where seeks are timed; null: nowhere
@@ -43,7 +44,7 @@ Iterator* NewDBIterator(DBIteratorContext context, ReadPoint point, const ReadOp
 
 // All versions of all sources of a state. They may come in any order of sources: versions of a key are told apart by
 // their sequences alone.
-std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, const ReadState& state, bool verify,
+std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, const ReadState& state, Checksums checksums,
                                                      const ReadOptions& options);
 
 }  // namespace miodb

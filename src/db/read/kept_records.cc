@@ -18,7 +18,7 @@ constexpr uint32_t kReadsPerKeep = 8;
 // The order of the tables is that of Version::Get, and so is the answer.
 Status KeptRecords::Get(const KeyOrder& order, const LookupKey& key, uint64_t hash, const Version& version, bool fill,
                         BlockPin* pin, bool* found, RecordView* record) {
-  DCHECK(!pin->holds_any() && key.sequence <= kMaxSequence);
+  DCHECK(!pin->holds_any() && key.sequence <= kMaxSequence && key.checksums == Checksums::kTrust);
   DCHECK_EQ(hash, HashOf(key));
   *found = false;
   const RecordRing::Found kept = ring_.Find(key.key, hash);
@@ -35,7 +35,7 @@ Status KeptRecords::Get(const KeyOrder& order, const LookupKey& key, uint64_t ha
       return Status::OK();
     }
     if (!table->MayHave(key, &clock)) continue;
-    Status s = table->GetPastFilter(key, false, &clock, found, record);
+    Status s = table->GetPastFilter(key, &clock, found, record);
     if (!s.ok()) return s;
     if (!*found) continue;
     const bool is_newest = key.sequence >= table->max_sequence() && record->sequence() <= key.sequence;

@@ -13,13 +13,12 @@ namespace miodb {
 bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
   ReadStates::Pin pin(&sources_->states);
   DCHECK(pin->memtable != nullptr && pin->version != nullptr);
-  const LookupKey lookup(order_, key, ReadSequence(options));
+  const LookupKey lookup(order_, key, ReadSequence(options), db_.ChecksumsOf(options));
   bool found = false;
   RecordView record;
-  const bool verify = db_.Verifies(options);
-  Status s = pin->memtable->Get(lookup, verify, &found, &record);
+  Status s = pin->memtable->Get(lookup, &found, &record);
   for (size_t i = 0; s.ok() && !found && i < pin->immutables.size(); i++) {
-    s = pin->immutables[i]->Get(lookup, verify, &found, &record);
+    s = pin->immutables[i]->Get(lookup, &found, &record);
   }
   if (!s.ok()) return true;
   if (pin->has_ranges()) {

@@ -124,7 +124,8 @@ void ReadPath::RunMultiGet(MultiGetCall* call) {
   call->state = pin.get();
   const uint64_t sequence = ReadSequence(call->options);
   call->lookups.reserve(call->keys.size());
-  for (const Slice& key : call->keys) call->lookups.emplace_back(order_, key, sequence);
+  const Checksums checksums = db_.ChecksumsOf(call->options);
+  for (const Slice& key : call->keys) call->lookups.emplace_back(order_, key, sequence, checksums);
   GetFromPool(call);
   if (db_.options.multi_get_io_uring && read_rings_.possible() && call->on_ssd.size() > 1) GetGroupsFromSsd(call);
   helpers_.Run(call->on_ssd.size(), [&](size_t i) { GetFromSsd(call, call->on_ssd[i], nullptr); });
@@ -134,7 +135,6 @@ void ReadPath::RunMultiGet(MultiGetCall* call) {
 void ReadPath::GetFromPool(MultiGetCall* call) {
   const size_t keys = call->keys.size();
   DCHECK_EQ(call->lookups.size(), keys);
-  const bool verify = db_.Verifies(call->options);
   const PoolSources sources(*call->state, order_);
   std::array<PoolSearch, kWindow> window;
   PrefetchList wanted;
@@ -144,7 +144,7 @@ void ReadPath::GetFromPool(MultiGetCall* call) {
   while (live > 0) {
     for (size_t i = 0; i < live; i++) {
       PoolSearch& search = window[i];
-      if (!search.Step(verify, &wanted)) continue;
+      if (!search.Step(&wanted)) continue;
       if (search.status().ok() && !search.found() && call->state->version->ssd != nullptr) {
         call->on_ssd.push_back(search.index());
       } else {

@@ -53,22 +53,22 @@ PoolSearch::Next PoolSearch::EnterNext(PrefetchList* wanted) {
 }
 
 // True: the source has said all it can.
-bool PoolSearch::StepInSource(bool verify, PrefetchList* wanted) {
+bool PoolSearch::StepInSource(PrefetchList* wanted) {
   DCHECK(stage_ != Stage::kBetween);
-  if (stage_ == Stage::kTable) return table_.Step(*key_, verify, wanted, &status_, &found_, &record_);
+  if (stage_ == Stage::kTable) return table_.Step(*key_, wanted, &status_, &found_, &record_);
   PerfClock clock;
-  const bool over = memtable_.Step(*key_, verify, wanted, &status_, &found_, &record_);
+  const bool over = memtable_.Step(*key_, wanted, &status_, &found_, &record_);
   clock.Lap(&PerfContext::get_memtable);
   return over;
 }
 
 // A source that turns out not to have the key costs no turn of its own: the next one is entered at once, up to where
 // its first line has to be waited for.
-bool PoolSearch::Step(bool verify, PrefetchList* wanted) {
+bool PoolSearch::Step(PrefetchList* wanted) {
   DCHECK(sources_ != nullptr && status_.ok() && !found_);
   for (;;) {
     if (stage_ != Stage::kBetween) {
-      if (!StepInSource(verify, wanted)) return false;
+      if (!StepInSource(wanted)) return false;
       stage_ = Stage::kBetween;
       if (!status_.ok() || found_) return true;
     }

@@ -34,7 +34,7 @@ class PoolSearch {
 
   // True: there are no more steps. Then index, status, found and record are the answer, as from ReadPath::FindInPool.
   // Else what the next step reads is in what is wanted, or was asked for.
-  bool Step(bool verify, PrefetchList* wanted);
+  bool Step(PrefetchList* wanted);
 
   size_t index() const { return index_; }
   const Status& status() const { return status_; }
@@ -46,7 +46,7 @@ class PoolSearch {
   enum class Next : uint8_t { kNone, kReady, kAskedFor };
 
   Next EnterNext(PrefetchList* wanted);
-  bool StepInSource(bool verify, PrefetchList* wanted);
+  bool StepInSource(PrefetchList* wanted);
 
   const PoolSources* sources_ = nullptr;
   const LookupKey* key_ = nullptr;

@@ -29,12 +29,12 @@ namespace miodb {
 namespace {
 
 // Inlined in any case: a get would pay for the call.
-[[gnu::always_inline]] inline Status FindInMemTables(const LookupKey& lookup, const ReadState& state, bool verify,
-                                                     bool* found, RecordView* record) {
+[[gnu::always_inline]] inline Status FindInMemTables(const LookupKey& lookup, const ReadState& state, bool* found,
+                                                     RecordView* record) {
   PerfClock clock;
-  Status s = state.memtable->Get(lookup, verify, found, record);
+  Status s = state.memtable->Get(lookup, found, record);
   for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
-    s = state.immutables[i]->Get(lookup, verify, found, record);
+    s = state.immutables[i]->Get(lookup, found, record);
   }
   clock.Lap(&PerfContext::get_memtable);
   return s;
@@ -47,7 +47,7 @@ namespace {
   DCHECK(!block->holds_any());
   const uint64_t hash = KeptRecords::HashOf(lookup);
   kept->Prefetch(hash);
-  Status s = FindInMemTables(lookup, state, false, found, record);
+  Status s = FindInMemTables(lookup, state, found, record);
   if (!s.ok() || *found) return s;
   return kept->Get(order, lookup, hash, *state.version, fill, block, found, record);
 }
@@ -70,12 +70,10 @@ void ReadPath::PrefetchFilters(const LookupKey& lookup, const ReadState& state) 
 
 // Sources go from the newest to the oldest, so the first that has a version at or below the sequence has the newest
 // one.
-Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
-                            RecordView* record) {
-  const bool verify = db_.Verifies(options);
-  Status s = FindInMemTables(lookup, state, verify, found, record);
+Status ReadPath::FindInPool(const LookupKey& lookup, const ReadState& state, bool* found, RecordView* record) {
+  Status s = FindInMemTables(lookup, state, found, record);
   if (!s.ok() || *found) return s;
-  return state.version->Get(order_, lookup, verify, found, record);
+  return state.version->Get(order_, lookup, found, record);
 }
 
 // Step 3, but for ranges. The record's bytes stay where they are while the state is pinned or, of one from SSD or that
@@ -83,8 +81,8 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
 [[gnu::always_inline]] inline Status ReadPath::FindAt(const ReadOptions& options, const LookupKey& lookup,
                                                       const ReadState& state, BlockPin* block, bool* found,
                                                       RecordView* record) {
-  Status s = __builtin_expect(kept_ == nullptr, 1) || db_.Verifies(options)
-                 ? FindInPool(options, lookup, state, found, record)
+  Status s = __builtin_expect(kept_ == nullptr, 1) || lookup.checksums == Checksums::kVerify
+                 ? FindInPool(lookup, state, found, record)
                  : FindInPoolOrKept(kept_.get(), order_, lookup, state, options.fill_cache, block, found, record);
   if (s.ok() && !*found && state.version->ssd != nullptr) {
     PerfClock ssd_clock;
@@ -103,7 +101,7 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
 Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadStates::Pin* pin, BlockPin* block, bool* found,
                       RecordView* record) {
   const ReadState& state = *pin->get();
-  LookupKey lookup(order_, key, kMaxSequence);
+  LookupKey lookup(order_, key, kMaxSequence, db_.ChecksumsOf(options));
   PrefetchFilters(lookup, state);
   if (options.snapshot == nullptr && !state.has_ranges()) {
     const uint64_t known = pin->visible();
@@ -130,7 +128,8 @@ bool ReadPath::HidesKey(const RecordView& record) const {
 [[gnu::cold]] Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key,
                                             uint64_t sequence, uint64_t now_micros, std::string* value,
                                             uint64_t* expiry_micros) const {
-  const std::unique_ptr<InternalIterator> versions = NewVersionIterator(order_, state, db_.Verifies(options), options);
+  const std::unique_ptr<InternalIterator> versions =
+      NewVersionIterator(order_, state, db_.ChecksumsOf(options), options);
   DCHECK_LE(sequence, kMaxSequence);
   versions->Seek(key, sequence);
   Operands operands(now_micros);
@@ -259,10 +258,12 @@ Status ReadPath::NewestPoint(ReadPoint* point) {
 // A refreshed iterator reads as one that is made without a snapshot.
 Iterator* ReadPath::MakeIterator(const ReadOptions& options, uint32_t family) {
   // A reader in another process may see a sequence before the state that has it, so nothing is remembered there.
-  const bool verifies = db_.Verifies(options);
-  DeadStretches* const dead = sources_->before_read != nullptr ? nullptr : verifies ? &verified_dead_ : &dead_;
+  const Checksums checksums = db_.ChecksumsOf(options);
+  DeadStretches* const dead = sources_->before_read != nullptr  ? nullptr
+                              : checksums == Checksums::kVerify ? &verified_dead_
+                                                                : &dead_;
   const auto make = [&](const ReadOptions& bounded) {
-    return NewDBIterator({order_, verifies, db_.options.merge_operator, &db_.tracer, db_.statistics.times.get(),
+    return NewDBIterator({order_, checksums, db_.options.merge_operator, &db_.tracer, db_.statistics.times.get(),
                           [this](ReadPoint* point) { return NewestPoint(point); }, family, dead, &db_.name},
                          NewReadPoint(options), bounded);
   };
@@ -272,7 +273,8 @@ Iterator* ReadPath::MakeIterator(const ReadOptions& options, uint32_t family) {
 // Under the bytewise order such keys lie together. Under another one they may be anywhere, and all are looked at.
 Status ReadPath::HasKeysWith(const Slice& beginning, bool* has) {
   const ReadPoint point = NewReadPoint(ReadOptions());
-  const std::unique_ptr<InternalIterator> all = NewVersionIterator(order_, *point.state, false, ReadOptions());
+  const std::unique_ptr<InternalIterator> all =
+      NewVersionIterator(order_, *point.state, Checksums::kTrust, ReadOptions());
   order_.bytewise() ? all->Seek(beginning, kMaxSequence) : all->SeekToFirst();
   *has = false;
   for (; all->Valid() && !*has; all->Next()) {
@@ -304,8 +306,8 @@ constexpr uint64_t kMostSampledRecords = 4096;
 // The same for a table. A part that cannot be read counts as nothing.
 uint64_t BytesIn(const Range& range, const PMTable& table) {
   uint64_t from, to;
-  if (!table.Seek(range.start, kMaxSequence, false, &from).ok() ||
-      !table.Seek(range.limit, kMaxSequence, false, &to).ok() || to <= from) {
+  if (!table.Seek(range.start, kMaxSequence, Checksums::kTrust, &from).ok() ||
+      !table.Seek(range.limit, kMaxSequence, Checksums::kTrust, &to).ok() || to <= from) {
     return 0;
   }
   const uint64_t records = to - from;
@@ -317,7 +319,7 @@ uint64_t BytesIn(const Range& range, const PMTable& table) {
     // The middle of the i-th of as many equal parts, without an overflow.
     const uint64_t place = records / samples * i + records % samples * i / samples + records / samples / 2;
     RecordView record;
-    if (table.RecordAt(from + place, false, &record).ok()) sampled += record.size();
+    if (table.RecordAt(from + place, Checksums::kTrust, &record).ok()) sampled += record.size();
   }
   // Mean times number, without an overflow: first the whole bytes of the mean, then what is left.
   return std::min(sampled / samples * records + sampled % samples * records / samples, table.payload_bytes());
@@ -336,8 +338,8 @@ uint64_t EntriesIn(const KeyOrder& order, const Range& range, InternalIterator* 
 // The same for a table, by the places of the range's ends. A part that cannot be read counts as nothing.
 uint64_t EntriesIn(const Range& range, const PMTable& table) {
   uint64_t from, to;
-  if (!table.Seek(range.start, kMaxSequence, false, &from).ok()) return 0;
-  if (!table.Seek(range.limit, kMaxSequence, false, &to).ok()) return 0;
+  if (!table.Seek(range.start, kMaxSequence, Checksums::kTrust, &from).ok()) return 0;
+  if (!table.Seek(range.limit, kMaxSequence, Checksums::kTrust, &to).ok()) return 0;
   return to > from ? to - from : 0;
 }
 

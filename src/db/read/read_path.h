@@ -103,8 +103,7 @@ class ReadPath {
   };
 
   static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
-  Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
-                    RecordView* record);
+  Status FindInPool(const LookupKey& lookup, const ReadState& state, bool* found, RecordView* record);
   Status FindAt(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, BlockPin* block,
                 bool* found, RecordView* record);
   Status Find(const ReadOptions& options, const Slice& key, ReadStates::Pin* pin, BlockPin* block, bool* found,

@@ -64,7 +64,7 @@ Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadStates
     if (memtable.empty()) continue;
     bool found = false;
     RecordView record;
-    const Status s = memtable.Get(lookup, false, &found, &record);
+    const Status s = memtable.Get(lookup, &found, &record);
     if (!s.ok()) return s;
     if (found) *newest = std::max(*newest, record.sequence());
     if (found || memtable.min_sequence() <= sequence + 1) return s;

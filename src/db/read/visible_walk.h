@@ -154,7 +154,7 @@ class VisibleWalk {
   // with the first one the sources get keys that the default family has to pass.
   std::unique_ptr<InternalIterator> NewSources(const ReadState& state) const {
     DCHECK(context_.family == kDefaultFamily || (lower_ != nullptr && upper_ != nullptr));
-    std::unique_ptr<InternalIterator> all = NewVersionIterator(order_, state, context_.verify, options_);
+    std::unique_ptr<InternalIterator> all = NewVersionIterator(order_, state, context_.checksums, options_);
     if (context_.family != kDefaultFamily || !order_.has_families()) return all;
     return NewDefaultFamilyIterator(std::move(all), *context_.place);
   }

@@ -281,8 +281,8 @@ Status ReaderFollower::OpenVersion(uint64_t time) {
   if (!s.ok()) return s;
   if (state.has_families()) db_.families.SetHasFamilies();
   if (opener_ == nullptr) {
-    opener_ = std::make_unique<StateOpener>(db_.pool.get(), db_.order, db_.ssd.get(), db_.options.paranoid_checks,
-                                            PayloadKeeper::kPin);
+    opener_ = std::make_unique<StateOpener>(db_.pool.get(), db_.order, db_.ssd.get(),
+                                            ChecksumsIf(db_.options.paranoid_checks), PayloadKeeper::kPin);
   }
   opener_->KeepOnly(state);
   s = opener_->Open(state);

@@ -26,12 +26,12 @@ class FileWalk final : public InternalIterator {
       : name_(store->FileName(meta->number)),
         report_(std::move(report)),
         files_(std::vector<SstRef>{std::make_shared<SstFile>(store, std::move(meta))}),
-        walk_(store->NewIterator(&files_, {true, false})) {
+        walk_(store->NewIterator(&files_, {Checksums::kVerify, false})) {
     CHECK(report_ != nullptr);
   }
 
   bool Valid() const override { return walk_->Valid(); }
-  // Every block is verified as it is read (the mode's first flag), and none goes into the cache (the second).
+  // Every block is verified as it is read, and none goes into the cache.
   void SeekToFirst() override {
     walk_->SeekToFirst();
     Look();

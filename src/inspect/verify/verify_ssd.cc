@@ -26,7 +26,7 @@ Status OpenTableFile(Env* env, const std::string& name, const InternalKeyCompara
   if (!s.ok()) return s;
   SstFormat format;
   format.comparator = &comparator;
-  return SstReader::Open(format, std::shared_ptr<const RandomAccessFile>(opened), name, size, true, nullptr, table);
+  return SstReader::Open(format, std::shared_ptr<const RandomAccessFile>(opened), name, size, Checksums::kVerify, nullptr, table);
 }
 
 // The check of one file. Each kind of problem is told once for a file.
@@ -51,7 +51,7 @@ class FileCheck {
     if (table->fingerprint() != meta_.fingerprint) return Report("is not the file that the manifest means");
     s = table->VerifyMeta();
     if (!s.ok()) Report(s);
-    const std::unique_ptr<Iterator> it(table->NewIterator({true, false}));
+    const std::unique_ptr<Iterator> it(table->NewIterator({Checksums::kVerify, false}));
     // Every block of data is read and verified by this walk. Entries up to the first damage count.
     for (it->SeekToFirst(); it->Valid(); it->Next()) Take(it->key(), it->value());
     check->entries += entries_;
@@ -208,7 +208,7 @@ Status WalkTableFile(Env* env, const std::string& name, const KeyOrder& order,
   std::unique_ptr<SstReader> table;
   Status s = OpenTableFile(env, name, comparator, &table);
   if (!s.ok()) return s;
-  const std::unique_ptr<Iterator> it(table->NewIterator({true, false}));
+  const std::unique_ptr<Iterator> it(table->NewIterator({Checksums::kVerify, false}));
   for (it->SeekToFirst(); it->Valid(); it->Next()) use(it->key(), it->value());
   return it->status();
 }

@@ -48,9 +48,9 @@ class StateWorld {
     return model.Snapshot();
   }
 
-  std::unique_ptr<Iterator> NewIterator(uint64_t sequence, bool verify, const ReadOptions& options) const {
+  std::unique_ptr<Iterator> NewIterator(uint64_t sequence, Checksums checksums, const ReadOptions& options) const {
     return std::unique_ptr<Iterator>(
-        NewDBIterator({maker_.order(), verify},
+        NewDBIterator({maker_.order(), checksums},
                       {std::shared_ptr<const ReadState>(std::shared_ptr<void>(), &state_), sequence}, options));
   }
 
@@ -143,7 +143,7 @@ void CheckAt(StateWorld* world, uint64_t sequence) {
   Slice lower_slice, upper_slice;
   if (lower.has_value()) lower_slice = *lower, options.iterate_lower_bound = &lower_slice;
   if (upper.has_value()) upper_slice = *upper, options.iterate_upper_bound = &upper_slice;
-  const auto iterator = world->NewIterator(sequence, random->OneIn(2), options);
+  const auto iterator = world->NewIterator(sequence, ChecksumsIf(random->OneIn(2)), options);
   ModelCursor cursor(world->At(sequence), lower, upper);
   for (int i = 0; i < 150; i++) {
     MoveBoth(world, &cursor, iterator.get());
@@ -177,7 +177,7 @@ TEST(DBIteratorTest, DamageEndsAVerifyingWalkBeforeAnythingWrongIsShown) {
     const uint64_t bit = random->Uniform(victim->leaf_count() * sizeof(LeafNode) * 8);
     char* const byte = victim->index()->data() + sizeof(TableHeader) + bit / 8;
     *byte = static_cast<char>(*byte ^ (1 << bit % 8));
-    const auto iterator = world.NewIterator(kMaxSequence, true, ReadOptions());
+    const auto iterator = world.NewIterator(kMaxSequence, Checksums::kVerify, ReadOptions());
     ModelCursor cursor(world.At(kMaxSequence), std::nullopt, std::nullopt);
     for (int i = 0; i < 200; i++) {
       MoveBoth(&world, &cursor, iterator.get());
@@ -211,7 +211,7 @@ TEST(DBIteratorTest, ShowsNothingOutsideOfItsBoundsWhateverTheOrderOfEntriesIs) 
     ReadOptions options;
     options.iterate_lower_bound = &lower;
     options.iterate_upper_bound = &upper;
-    const auto it = world.NewIterator(kMaxSequence, random->OneIn(2), options);
+    const auto it = world.NewIterator(kMaxSequence, ChecksumsIf(random->OneIn(2)), options);
     const auto is_inside = [&] { return it->key().compare(lower) >= 0 && it->key().compare(upper) < 0; };
     uint64_t steps = 0;
     for (it->SeekToFirst(); it->Valid(); it->Next(), steps++) ASSERT_TRUE(is_inside());

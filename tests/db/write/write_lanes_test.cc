@@ -82,7 +82,8 @@ class WriteLanesTest : public testing::Test {
     const std::string key = KeyOf(thread, i);
     bool found;
     RecordView record;
-    ASSERT_OK(table_.Get(LookupKey(KeyOrder(BytewiseComparator()), key, visible_.load()), true, &found, &record));
+    const LookupKey lookup(KeyOrder(BytewiseComparator()), key, visible_.load(), Checksums::kVerify);
+    ASSERT_OK(table_.Get(lookup, &found, &record));
     ASSERT_TRUE(found) << key;
     ASSERT_EQ(ValueOf(thread, i), record.value.ToString());
   }
