@@ -13,7 +13,7 @@
 #include "src/format/region_table.h"
 #include "src/format/superblock.h"
 #include "src/log/file_log_format.h"
-#include "src/nvm/region/region.h"
+#include "src/nvm/region/region_file.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
@@ -93,7 +93,7 @@ Status CheckRegions(const Options& o, bool any_sizes) {
 }  // namespace
 
 PoolPlace PlaceOfPool(const std::string& path) {
-  return Region::IsAnonymous(path) ? PoolPlace::kAnonymous : PoolPlace::kNamed;
+  return IsAnonymousPath(path) ? PoolPlace::kAnonymous : PoolPlace::kNamed;
 }
 
 // Only in libleveldb and the C API: in MioDB's own API nothing is clipped without a word.

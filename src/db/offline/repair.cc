@@ -20,6 +20,7 @@
 #include "src/nvm/pool/pool.h"
 #include "src/nvm/pool/pool_image.h"
 #include "src/nvm/readers/reader_page.h"
+#include "src/nvm/region/region.h"
 #include "src/util/check/check.h"
 #include "src/util/files/posix_file.h"
 #include "src/util/files/replace_file.h"
@@ -72,7 +73,7 @@ Status Repairer::Run() {
   CHECK(!lock_.held() && exchange_ == Exchange::kUnknown);
   Status s = CheckKind();
   if (!s.ok()) return s;
-  if (volatile_) return RunVolatile();
+  if (is_volatile()) return RunVolatile();
   s = Lock();
   if (!s.ok()) return s;
   std::unique_ptr<PoolImage> image;
@@ -164,7 +165,7 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
     Go(Exchange::kNotBegun);
     return s;
   }
-  if (volatile_) s = FileLog::IsOwnedBy(env_, wal_folder_, pool_id, &log_is_new);
+  if (is_volatile()) s = FileLog::IsOwnedBy(env_, wal_folder_, pool_id, &log_is_new);
   if (!s.ok()) return s;
   Go(Exchange::kNotBegun);
   Go(Exchange::kBegun);
@@ -219,7 +220,7 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
 // Removes the new database's parts, if they lie in the directory or say that they are its.
 Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
   std::string page;
-  Status s = volatile_ ? Status::NotFound(fresh_path_) : ReadFirstPage(fresh_path_, &page);
+  Status s = is_volatile() ? Status::NotFound(fresh_path_) : ReadFirstPage(fresh_path_, &page);
   if (s.ok()) {
     const PoolHeader header = ReadPoolHeader(page.data(), page.size());
     const bool named = header.has_superblock && SameUuid(header.uuid, fresh.pool.data());
@@ -232,7 +233,7 @@ Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
   std::optional<uint64_t> id;
   const std::string ssd = RepairedSsdPath(options_);
   s = SsdStore::FindOwner(env_, ssd, &id);
-  return s.ok() && id == (volatile_ ? fresh.log.id : PoolIdOf(fresh.pool)) ? SsdStore::Destroy(env_, ssd) : s;
+  return s.ok() && id == (is_volatile() ? fresh.log.id : PoolIdOf(fresh.pool)) ? SsdStore::Destroy(env_, ssd) : s;
 }
 
 // Nothing goes while an exchange is under way, or may be: then the new parts may be all that there is.
@@ -255,13 +256,13 @@ Status Repairer::Write(Salvage* salvage) {
   Options options = options_;
   options.create_if_missing = true;
   options.error_if_exists = true;
-  if (!volatile_) {
+  if (!is_volatile()) {
     options.pool_path = fresh_path_;
     options.nvm_regions = FreshRegions();
   }
   if (!options.ssd_path.empty()) options.ssd_path = RepairedSsdPath(options_);
   options.info_log = info_log_;
-  options.log_mode = volatile_ ? kLogFile : kLogPmem;
+  options.log_mode = is_volatile() ? kLogFile : kLogPmem;
   options.wal_dir.clear();
   options.lifetime_seconds = 0;  // values stay as they are found
   options.lifetime_policy = nullptr;
@@ -272,7 +273,7 @@ Status Repairer::Write(Salvage* salvage) {
   options.block_cache_trace_file.clear();
   DBImpl::Hooks hooks;
   hooks.opener = Opener::kRepair;
-  if (volatile_) {
+  if (is_volatile()) {
     hooks.any_sizes = true;
     options.nvm_budget = 1;  // everything is drained
   }
@@ -302,7 +303,7 @@ Status Repairer::Write(Salvage* salvage) {
   if (s.ok()) s = write_batch();
   if (s.ok()) s = ApplyLogFiles(*salvage->log(), db.get());
   if (s.ok()) s = db->Flush();
-  return s.ok() && volatile_ ? DrainAll(db.get()) : s;
+  return s.ok() && is_volatile() ? DrainAll(db.get()) : s;
 }
 
 // Step 5. LOST is there before the pools are exchanged, so nobody meets a repaired database without the list of what it

@@ -11,6 +11,7 @@
 #include "src/db/store/places.h"
 #include "src/numa/file_system.h"
 #include "src/nvm/pool/memory_env.h"
+#include "src/nvm/region/region.h"
 #include "src/util/check/check.h"
 #include "src/util/files/posix_file.h"
 
@@ -57,7 +58,7 @@ Status Repairer::CheckKind() const {
     return Status::NotSupported(options_.ssd_path,
                                 "a repair puts another directory in its place, which a mount point does not allow");
   }
-  if (!volatile_ && Region::IsDevice(pool_path_)) {
+  if (!is_volatile() && Region::IsDevice(pool_path_)) {
     return Status::NotSupported(pool_path_,
                                 "a repair needs a file: copy the device into one, and name that as pool_path");
   }

@@ -26,7 +26,7 @@ void AddOperands(const std::string& key, uint64_t sequence, NewestWrites* newest
 
 // Finds the log files, and judges all that there is of the log.
 Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
-  const std::optional<uint64_t> log_id = volatile_ ? std::nullopt : std::optional(store_.log.id);
+  const std::optional<uint64_t> log_id = is_volatile() ? std::nullopt : std::optional(store_.log.id);
   Status s = salvage->log()->AddFiles(env_, log_is_former_ ? "" : wal_folder_, log_id);
   if (s.ok()) s = salvage->JudgeLog(flushed_sequence, log_reach_);
   for (const LogPiece& piece : salvage->log()->pieces()) {

@@ -41,9 +41,9 @@ Status Repairer::FindStore(bool* found) {
   }
   if (!read.ok()) return read;
   store_ = stored.Counting();
-  if (volatile_ != (store_.pool == Uuid{})) {
+  if (pool_place_ != store_.pool_place()) {
     return Status::InvalidArgument(
-        volatile_ ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
+        is_volatile() ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
         path + " says that the database's pool is " + PoolPath(store_.pool_path, name_) + ": name that");
   }
   Status s = CheckPlaces(options_, name_, store_);

@@ -16,7 +16,7 @@
 namespace miodb {
 
 Status Repairer::RunVolatile() {
-  CHECK(volatile_ && !lock_.held());
+  CHECK(is_volatile() && !lock_.held());
   if (options_.ssd_path.empty()) {
     return Status::InvalidArgument("Options::pool_path is anonymous",
                                    "without Options::ssd_path there is nothing left that could be repaired");
@@ -72,7 +72,7 @@ Status Repairer::RunVolatile() {
 // The new pool goes with the repair's process, so what is still in it would be lost. CompactRange cannot say that it
 // failed; the number of entries does.
 Status Repairer::DrainAll(DB* db) {
-  CHECK(db != nullptr && volatile_);
+  CHECK(db != nullptr && is_volatile());
   db->CompactRange(nullptr, nullptr);
   Status s = db->WaitForIdle();
   std::string entries;

@@ -15,6 +15,7 @@
 #include "miodb/env.h"
 #include "miodb/options.h"
 #include "miodb/write_batch.h"
+#include "src/db/context/options_check.h"
 #include "src/db/offline/repair_families.h"
 #include "src/db/store/directory_lock.h"
 #include "src/db/store/store_file.h"
@@ -23,7 +24,6 @@
 #include "src/inspect/salvage/salvage.h"
 #include "src/log/file_log.h"
 #include "src/nvm/pool/pool_image.h"
-#include "src/nvm/region/region.h"
 #include "src/ssd/ssd_store.h"
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
@@ -56,7 +56,7 @@ class Repairer {
         options_(WithOwnFiles(options)),
         env_(options_.env),
         pool_path_(PoolPath(options, name)),
-        volatile_(Region::IsAnonymous(pool_path_)),
+        pool_place_(PlaceOfPool(pool_path_)),
         fresh_path_(RepairedPoolPath(options, name)),
         lock_(env_, name),
         newest_(KeyLess{KeyOrder(options.comparator, families_.has_families())}) {}
@@ -75,6 +75,8 @@ class Repairer {
   // cut off may have left an exchange to be finished (FinishSwap finds out). A repair that fails between kBegun and
   // kDone cannot tell which parts will be in place after a loss of power.
   enum class Exchange { kUnknown, kNotBegun, kBegun, kDone };
+
+  bool is_volatile() const { return pool_place_ == PoolPlace::kAnonymous; }
 
   void Go(Exchange to) {
     CHECK_EQ(static_cast<int>(to), static_cast<int>(exchange_) + 1);
@@ -132,7 +134,7 @@ class Repairer {
   const Options options_;
   Env* const env_;
   const std::string pool_path_;
-  const bool volatile_;
+  const PoolPlace pool_place_;
   const std::string fresh_path_;
   RepairFamilies families_;
   DirectoryLock lock_;  // let go after the log, which stands below it

@@ -131,7 +131,6 @@ class Region {
   Status SyncFile() { return file_.Sync(); }
   Status Rename(const std::string& to) { return file_.Rename(to); }
 
-  static bool IsAnonymous(const std::string& path) { return IsAnonymousPath(path); }
   static bool IsDevice(const std::string& path) { return KindOfPath(path) == PathKind::kDevice; }
 
  private:
