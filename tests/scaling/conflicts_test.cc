@@ -91,7 +91,7 @@ class ConflictsTest : public testing::Test {
     options.create_if_missing = true;
     options.pool_size = 256 << 20;
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     hooks.cpus = kManyCpus;
     ASSERT_OK(DBImpl::Open(options, dir_ / "db", hooks, &db_));
     for (int i = 0; i < kKeys; i++) ASSERT_OK(db_->Put(WriteOptions(), Key(i), std::string(100, 'v')));

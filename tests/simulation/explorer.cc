@@ -141,8 +141,7 @@ void Explorer::Begin() {
 
 Status Explorer::Open(int depth, std::unique_ptr<DBImpl>* db) {
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
-  hooks.any_sizes = true;
+  hooks.background = BackgroundMode::kBySteps;
   hooks.memory = media_[depth]->memory();
   hooks.wall_micros = &NextDate;
   Options options = options_;

@@ -45,7 +45,7 @@ class VisitsTest : public testing::Test {
     db_.reset();
     ASSERT_OK(DestroyDB(dir_ / "db", options));
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     ASSERT_OK(DBImpl::Open(options, dir_ / "db", hooks, &db_));
   }
 

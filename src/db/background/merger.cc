@@ -97,7 +97,7 @@ bool Merger::MemTableHoldsMuch() const {
 void Merger::MarkGarbage() {
   const uint64_t now = db_.hooks.quiet_micros != nullptr ? db_.hooks.quiet_micros() : NowMicros();
   // Tests that run the background work themselves have no second in which nobody writes, unless they have its clock.
-  if (!db_.hooks.manual_background || db_.hooks.quiet_micros != nullptr) {
+  if (db_.hooks.background == BackgroundMode::kThreads || db_.hooks.quiet_micros != nullptr) {
     scheduler_->quiet().See(tree_->last_sequence.load(std::memory_order_relaxed), now);  // relaxed: policy only
     if (scheduler_->quiet().MaySettle() && MemTableHoldsMuch()) tree_->AskSeal();
   }

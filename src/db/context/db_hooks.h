@@ -20,15 +20,17 @@ enum class Opener {
   kRepair,  // writes what it has found: records of families, and operands without an operator
 };
 
+// Who does background work.
+enum class BackgroundMode {
+  kThreads,
+  kBySteps,  // RunStep, or a call that cannot go on without the work; there are no threads
+};
+
 struct DbHooks {
-  // No threads: background work is done by RunStep, or by a call that cannot go on without it.
-  bool manual_background = false;
+  BackgroundMode background = BackgroundMode::kThreads;
 
   // The memory in which the pool lies, instead of in a file. The memory outlives the database.
   MemoryMedium* memory = nullptr;
-
-  // Sizes may be below their documented ranges, down to a few cache lines.
-  bool any_sizes = false;
 
   Opener opener = Opener::kProgram;
 

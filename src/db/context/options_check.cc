@@ -68,7 +68,7 @@ Status CheckAnonymous(const Options& o) {
 }
 
 // Paths are compared as they are written; that two of them name one file is found out when the second is locked.
-Status CheckRegions(const Options& o, bool any_sizes) {
+Status CheckRegions(const Options& o, uint64_t least) {
   constexpr size_t kMost = kMaxRegions - 1;
   Status s = CheckRange("nvm_regions.size()", o.nvm_regions.size(), 0, kMost);
   for (size_t i = 0; s.ok() && i < o.nvm_regions.size(); i++) {
@@ -76,7 +76,6 @@ Status CheckRegions(const Options& o, bool any_sizes) {
     const std::string name = "nvm_regions[" + std::to_string(i) + "]";
     if (region.path.empty()) return Status::InvalidArgument("Options::" + name + ".path", "must not be empty");
     const PoolPlace place = PlaceOfPool(region.path);
-    const uint64_t least = any_sizes ? 2 * kPoolHeaderSize : 64 * KiB;
     if (region.limit != 0) s = CheckRange(name + ".limit", region.limit, least, kMostPoolBytes);
     if (s.ok() && region.node != -1) s = CheckRange(name + ".node", static_cast<unsigned>(region.node), 0, 1023);
     for (size_t j = 0; s.ok() && j < i; j++) {
@@ -101,9 +100,10 @@ void ClipAsLevelDB(Options* options) {
   options->write_buffer_size = std::clamp<uint64_t>(options->write_buffer_size, 64 * KiB, GiB);
 }
 
-// All checks are made, and the first that fails is told. any_sizes: tests make databases of a few cache lines, in which
-// everything that fills up does so soon.
-Status CheckOptions(const Options& o, bool any_sizes) {
+// All checks are made, and the first that fails is told. Tests make databases of a few cache lines, in which everything
+// that fills up does so soon.
+Status CheckOptions(const Options& o, const DbHooks& hooks) {
+  const bool any_sizes = hooks.background == BackgroundMode::kBySteps || hooks.opener == Opener::kRepair;
   if (o.comparator == nullptr) return Status::InvalidArgument("Options::comparator", "must not be null");
   if (o.env == nullptr) return Status::InvalidArgument("Options::env", "must not be null");
   if (std::find(o.listeners.begin(), o.listeners.end(), nullptr) != o.listeners.end()) {
@@ -116,7 +116,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
     s = Status::InvalidArgument("Options::lifetime_seconds is " + std::to_string(o.lifetime_seconds),
                                 "allowed: 0 beside a lifetime_policy");
   }
-  if (s.ok()) s = CheckRegions(o, any_sizes);
+  if (s.ok()) s = CheckRegions(o, any_sizes ? 2 * kPoolHeaderSize : 64 * KiB);
   return s.ok() ? CheckAnonymous(o) : s;
 }
 

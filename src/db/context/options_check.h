@@ -7,12 +7,14 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/db/context/db_hooks.h"
 #include "src/format/store_descriptor.h"
 
 namespace miodb {
 
-// InvalidArgument naming the option, its value and the allowed range. any_sizes: sizes may be below their ranges.
-Status CheckOptions(const Options& options, bool any_sizes = false);
+// InvalidArgument naming the option, its value and the allowed range. Sizes may be below their ranges, down to a few
+// cache lines, where background work is done by steps, and in the database that a repair makes.
+Status CheckOptions(const Options& options, const DbHooks& hooks = DbHooks());
 
 // The place that Options::pool_path, or the path of one of nvm_regions, names.
 PoolPlace PlaceOfPool(const std::string& path);

@@ -86,7 +86,7 @@ bool Workers::RunInThread(BackgroundStep step) {
 // every kind of thread, since it does not know which of them it waits for; it is woken by the first that ends
 // something.
 bool Workers::Wait(uint64_t micros) {
-  if (!db_.hooks.manual_background) {
+  if (db_.hooks.background == BackgroundMode::kThreads) {
     control_->WakeAll();
     control_->SleepUntilDone(micros > 0 ? micros : kPollMicros);
     return true;

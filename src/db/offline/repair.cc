@@ -273,10 +273,7 @@ Status Repairer::Write(Salvage* salvage) {
   options.block_cache_trace_file.clear();
   DBImpl::Hooks hooks;
   hooks.opener = Opener::kRepair;
-  if (is_volatile()) {
-    hooks.any_sizes = true;
-    options.nvm_budget = 1;  // everything is drained
-  }
+  if (is_volatile()) options.nvm_budget = 1;  // everything is drained
   std::unique_ptr<DBImpl> db;
   Status s = DBImpl::Open(options, RepairDirectory(name_), hooks, &db);
   if (!s.ok()) return s;

@@ -119,7 +119,7 @@ Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
 // Options come first, Start touches files: a wrong option leaves no trace on the disk.
 Status DBImpl::Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db) {
   CHECK(*db == nullptr);
-  Status s = CheckOptions(options, hooks.any_sizes);
+  Status s = CheckOptions(options, hooks);
   const MergePolicy* merges = nullptr;
   if (s.ok()) s = FindMergePolicy(options.merge_policy, &merges);
   const PlacementPolicy* places = nullptr;
@@ -134,7 +134,7 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   }
   std::shared_ptr<BackgroundResources> resources;
   Options with_shared = options;
-  if (!hooks.manual_background) s = BackgroundResources::Share(&with_shared, name, &resources);
+  if (hooks.background == BackgroundMode::kThreads) s = BackgroundResources::Share(&with_shared, name, &resources);
   if (!s.ok()) return s;
   std::unique_ptr<DBImpl> impl(new DBImpl(with_shared, name, with_memory));
   DbContext& context = *impl->context_;
@@ -199,7 +199,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   workers_->Add(Step::kFlush, [this] {
     const bool sealed = write_->SealIfAsked();
     const bool flushed = flusher_->Step();
-    if (!context_->hooks.manual_background) logs_->TrimArchive();
+    if (context_->hooks.background == BackgroundMode::kThreads) logs_->TrimArchive();
     return sealed || flushed || flusher_->BuildFilter();
   });
   workers_->Add(Step::kMerge, [this] { return merger_->Step() || flusher_->BuildFilter(); });
@@ -419,7 +419,7 @@ Status DBImpl::RecoverParts() {
 // Merges share the CPUs with writers, so by default they get half of them.
 Status DBImpl::StartThreads() {
   Status s = context_->events.Start(context_->name);
-  if (!s.ok() || context_->hooks.manual_background) return s;
+  if (!s.ok() || context_->hooks.background == BackgroundMode::kBySteps) return s;
   int mergers = context_->options.max_background_merges;
   if (mergers == 0) mergers = std::max(1, static_cast<int>(Cpus()) / 2);
   CHECK(mergers > 0 && !workers_->running());

@@ -39,7 +39,7 @@ Status DBImpl::DoAddRegion(const NvmRegion& region) {
   CHECK(context_->pool != nullptr);
   Options with = context_->options;
   with.nvm_regions.assign(1, region);
-  Status s = CheckOptions(with, context_->hooks.any_sizes);
+  Status s = CheckOptions(with, context_->hooks);
   Placement placement;
   if (s.ok()) s = Placement::Make(with, NumaTopology(), &placement);
   if (s.ok()) {

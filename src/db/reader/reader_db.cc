@@ -76,7 +76,7 @@ Status DB::Refresh() { return Status::OK(); }
 // of them.
 Status ReaderDb::Open(const Options& options, const std::string& name, std::unique_ptr<ReaderDb>* reader) {
   CHECK(*reader == nullptr);
-  Status s = CheckOptions(options, false);
+  Status s = CheckOptions(options);
   if (!s.ok()) return s;
   if (!IsSystemEnv(options.env)) {
     return Status::NotSupported("OpenReader", "Options::env is not the system's");

@@ -280,7 +280,8 @@ bool Space::Prepare() {
     return Status::OK();
   };
   db_.WithMemory(grow).IgnoreError();
-  if (prepared || indexed || grown || db_.hooks.manual_background) return prepared || indexed || grown;
+  if (prepared || indexed || grown || db_.hooks.background == BackgroundMode::kBySteps)
+    return prepared || indexed || grown;
   return GiveBackPiece();
 }
 
@@ -389,7 +390,7 @@ bool Space::PrepareChunks() {
   scheduler_->FoundSpace(!s.IsNoSpace() || !spares_.empty());
   // Another thread may have taken space meanwhile. Tests that do the work themselves have no time that passes.
   refused_free_ = s.IsNoSpace() ? std::min(free, db_.pool->Room().free) : 0;
-  look_again_micros_ = db_.hooks.manual_background ? 0 : NowMicros() + kLookAgainMicros;
+  look_again_micros_ = db_.hooks.background == BackgroundMode::kBySteps ? 0 : NowMicros() + kLookAgainMicros;
   control_->Changed();
   control_->SignalDone();
   return s.ok();

@@ -135,7 +135,7 @@ class Space {
   // Has free space given back to the file system at once, unless somebody writes meanwhile. Asked: until that is done.
   // Without threads none is given back.
   void AskGiveBack() REQUIRES(db_mutex) {
-    if (db_.hooks.manual_background) return;
+    if (db_.hooks.background == BackgroundMode::kBySteps) return;
     give_back_at_ = LastSequence();
     control_->Wake(BackgroundStep::kPrepare);
   }

@@ -38,7 +38,7 @@ bool Space::GiveBackPiece() {
     }
     reserve = Reserve(Demand::kAny);
   }
-  CHECK(!db_.hooks.manual_background);
+  CHECK(db_.hooks.background == BackgroundMode::kThreads);
   const uint64_t held_before = db_.pool->held()->bytes();
   bool given = false;
   const auto give_back = [&] {

@@ -78,8 +78,7 @@ class World {
         options_.log_mode = kLogFile;
       }
     }
-    hooks_.manual_background = true;
-    hooks_.any_sizes = true;
+    hooks_.background = BackgroundMode::kBySteps;
     hooks_.wall_micros = [] { return g_date.load(); };
     Open();
   }

@@ -378,7 +378,7 @@ TEST_F(ExpiryTest, AWaitEndsWhenTheClockWasSetBack) {
   static std::atomic<int> looks{0};
   looks = 0;
   hooks_.wall_micros = [] { return looks++ < 10000 ? g_date.load() : uint64_t{4200000000} * kSecond; };
-  hooks_.manual_background = true;
+  hooks_.background = BackgroundMode::kBySteps;
   Open();
   Put("a", "1");
   Wait(100);
@@ -394,7 +394,7 @@ TEST_F(ExpiryTest, AWaitEndsWhenTheClockWasSetBack) {
 // A condition holds a snapshot so that every later write of its keys is found, here a deletion of "b" too. What is
 // known of keys that have older versions, and of later snapshots, is exact.
 TEST_F(ExpiryTest, AConditionFindsWritesThatHaveExpiredAndGoneUnread) {
-  hooks_.manual_background = true;
+  hooks_.background = BackgroundMode::kBySteps;
   Open();
   Put("a", "0");
   Compact();
@@ -456,7 +456,7 @@ TEST_F(ExpiryTest, ExpiredTablesGoByOneEditTheirRecordsUnread) {
   options_.lifetime_seconds = 60;
   options_.write_buffer_size = count * 8;
   options_.settle_after_idle_ms = 0;
-  hooks_.manual_background = true;
+  hooks_.background = BackgroundMode::kBySteps;
   Open();
   const uint64_t empty = Counter("pool-bytes-used");
   char key[17];
@@ -485,7 +485,7 @@ TEST_F(ExpiryTest, ExpiredTablesGoByOneEditTheirRecordsUnread) {
 }
 
 TEST_F(ExpiryTest, ATableThatHidesSomethingStaysUntilAMergeTakesBoth) {
-  hooks_.manual_background = true;
+  hooks_.background = BackgroundMode::kBySteps;
   options_.level_trigger = 10;
   options_.lifetime_seconds = 5;
   Open();

@@ -24,7 +24,7 @@ Options OptionsWithTier(const TestDir& dir, Random* random) {
 // Background work is done by steps alone.
 Status OpenByHand(const Options& options, const TestDir& dir, std::unique_ptr<DBImpl>* db) {
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   return DBImpl::Open(options, dir / "db", hooks, db);
 }
 

@@ -50,14 +50,14 @@ ManualWorld::ManualWorld(uint64_t seed, const Options& options, bool crashes)
       crash_(crashes),
       keys_(StyleOf(seed), 20 + random_.Uniform(300), seed),
       model_(options.comparator) {
-  db_ = OpenAt(dir_ / "db", true);
+  db_ = OpenAt(dir_ / "db", BackgroundMode::kBySteps);
 }
 
 ManualWorld::~ManualWorld() { ReleaseAll(); }
 
-std::unique_ptr<DBImpl> ManualWorld::OpenAt(const std::string& path, bool manual) {
+std::unique_ptr<DBImpl> ManualWorld::OpenAt(const std::string& path, BackgroundMode mode) {
   DBImpl::Hooks hooks;
-  hooks.manual_background = manual;
+  hooks.background = mode;
   std::unique_ptr<DBImpl> db;
   EXPECT_OK(DBImpl::Open(options_, path, hooks, &db));
   return db;
@@ -72,7 +72,7 @@ void ManualWorld::Reopen() {
   ReleaseAll();
   if (options_.log_mode == kLogOff) EXPECT_OK(db_->Flush());
   db_.reset();
-  db_ = OpenAt(dir_ / "db", true);
+  db_ = OpenAt(dir_ / "db", BackgroundMode::kBySteps);
 }
 
 void ManualWorld::Write() {
@@ -211,7 +211,7 @@ void ManualWorld::CheckCrash() {
   for (auto at = now.begin(); at != now.end(); ++at) copy.Put(at.key(), at.value());
   // Twice: recovering from a recovery is the same. The third time with threads, and life goes on.
   for (int opens = 0; opens < 3 && !testing::Test::HasFatalFailure(); opens++) {
-    const std::unique_ptr<DBImpl> db = OpenAt(path, opens < 2);
+    const std::unique_ptr<DBImpl> db = OpenAt(path, opens < 2 ? BackgroundMode::kBySteps : BackgroundMode::kThreads);
     if (db == nullptr) return;
     Scan(db.get(), nullptr, copy.Snapshot());
     if (testing::Test::HasFatalFailure()) return;

@@ -45,7 +45,7 @@ class ManualWorld {
     Model::State state;
   };
 
-  std::unique_ptr<DBImpl> OpenAt(const std::string& path, bool manual);
+  std::unique_ptr<DBImpl> OpenAt(const std::string& path, BackgroundMode mode);
   void Reopen();
   void Write();
   void Read(const Snapshot* snapshot, const Model::State& state);

@@ -140,8 +140,7 @@ class World {
     if (log < 2) options_.log_mode = log == 0 ? kLogFile : kLogOff;
     if (random_.OneIn(2)) AddTier();
     options_.merge_policy = OwnMergePolicy(&random_);
-    hooks_.manual_background = true;
-    hooks_.any_sizes = true;
+    hooks_.background = BackgroundMode::kBySteps;
     hooks_.wall_micros = [] { return g_date.load(); };
     hooks_.quiet_micros = [] { return g_quiet.load(); };
     hooks_.before_step = &StopAtBound;
@@ -395,7 +394,7 @@ TEST(RestTest, ALoneOperandThatGetsNoShorterIsLeftWhereItIs) {
   options.space_amplification_percent = 106;
   options.pool_size = 64 << 20;
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   hooks.before_step = &StopAtBound;
   g_bound.db = nullptr;
   std::unique_ptr<DBImpl> db;

@@ -53,7 +53,7 @@ class CutOffTest : public SsdTestBase, public testing::WithParamInterface<Mode> 
   // Without threads, so that the calls are the same each time.
   Status OpenQuietly(std::unique_ptr<DBImpl>* db) const {
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     return DBImpl::Open(options_, path_, hooks, db);
   }
 

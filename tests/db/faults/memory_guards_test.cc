@@ -35,7 +35,7 @@ class MemoryGuardsTest : public DbTestBase {
     options_.write_buffer_size = 8 * kKiB;
     options_.log_chunk_size = 4 * kKiB;
     options_.pool_growth = 64 * kKiB;
-    hooks_.manual_background = true;
+    hooks_.background = BackgroundMode::kBySteps;
   }
   ~MemoryGuardsTest() override {
     alarm(0);

@@ -94,7 +94,7 @@ class OpenFaultsTest : public SsdTestBase, public testing::WithParamInterface<Mo
     Options options = options_;
     options.env = env;
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     return DBImpl::Open(options, path_, hooks, db);
   }
 

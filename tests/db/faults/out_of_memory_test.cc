@@ -338,7 +338,7 @@ TEST_P(EveryModeTest, DestroyingWithoutMemoryIsReportedAndCanBeRepeated) {
 TEST_F(OutOfMemoryTest, ACompactionThatRanOutOfMemoryLeavesNoRequestBehind) {
   WithSsd(&options_, dir_);
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   for (uint64_t at = 1;; at++) {
     SCOPED_TRACE("allocation " + std::to_string(at));
     std::unique_ptr<DBImpl> db;
@@ -368,7 +368,7 @@ TEST_F(OutOfMemoryTest, ACompactionThatRanOutOfMemoryLeavesNoRequestBehind) {
 TEST_F(OutOfMemoryTest, AJobWithoutMemoryHoldsNothing) {
   WithSsd(&options_, dir_);
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   for (const DBImpl::Step step : {DBImpl::Step::kFlush, DBImpl::Step::kMerge, DBImpl::Step::kSsd}) {
     for (uint64_t at = 1;; at++) {
       SCOPED_TRACE("step " + std::to_string(static_cast<int>(step)) + ", allocation " + std::to_string(at));
@@ -443,7 +443,7 @@ TEST_F(OutOfMemoryTest, AnEntryThatCannotBeInsertedIsNotTheCaches) {
 // there must not unwind through a lock that is not held, and it is no reason to be read-only.
 TEST_F(OutOfMemoryTest, AChunkThatCannotBeMadeFailsTheWriteAlone) {
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   uint64_t failed = 0;
   for (uint64_t at = 1;; at++) {
     std::unique_ptr<DBImpl> db;

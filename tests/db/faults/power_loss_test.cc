@@ -133,8 +133,7 @@ class PowerLossTest : public testing::TestWithParam<Case> {
 
   Status Open(const Options& options, std::unique_ptr<DBImpl>* db) {
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
-    hooks.any_sizes = true;
+    hooks.background = BackgroundMode::kBySteps;
     return DBImpl::Open(options, "db", hooks, db);
   }
 

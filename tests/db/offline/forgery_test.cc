@@ -118,7 +118,7 @@ class ForgeryTest : public DbTestBase {
 // process leaves those of one moment.
 TEST_F(ForgeryTest, AValueInFreedSpaceIsNoLaterFrameOfAChunk) {
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   std::unique_ptr<DBImpl> by_steps;
   ASSERT_OK(DBImpl::Open(options_, path_, hooks, &by_steps));
   DBImpl* const steps = by_steps.get();

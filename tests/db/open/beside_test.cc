@@ -74,7 +74,7 @@ class BesideTest : public DbTestBase {
   // A making without threads, so that the calls are the same each time.
   Status OpenQuietly(std::unique_ptr<DBImpl>* db) const {
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     return DBImpl::Open(options_, path_, hooks, db);
   }
 

@@ -34,7 +34,7 @@ class FiltersAfterOpenTest : public DbTestBase {
   void OpenByHand() {
     by_hand_.reset();
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     ASSERT_OK(DBImpl::Open(options_, path_, hooks, &by_hand_));
   }
 

@@ -38,7 +38,7 @@ class ReopenTest : public testing::Test {
   }
   Status TryOpen(const std::string& name) {
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     return DBImpl::Open(options_, dir_ / name, hooks, &db_);
   }
 

@@ -81,7 +81,7 @@ class DeadKeysTest : public DbTestBase {
     date_ = kBegin;
     DBImpl::Hooks hooks;
     hooks.wall_micros = [] { return date_.load(); };
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     std::unique_ptr<DBImpl> db;
     ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
     steps_ = db.get();

@@ -30,7 +30,7 @@ class ExpiringReadsTest : public DbTestBase {
     options_.merge_operator = append_.get();
     DBImpl::Hooks hooks;
     hooks.wall_micros = [] { return g_date.load(); };
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     std::unique_ptr<DBImpl> db;
     EXPECT_OK(DBImpl::Open(options_, path_, hooks, &db));
     db_ = std::move(db);

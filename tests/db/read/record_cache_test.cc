@@ -46,7 +46,7 @@ class RecordCacheTest : public DbTestBase {
     Close();
     DBImpl::Hooks hooks;
     hooks.wall_micros = [] { return date_.load(); };
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     std::unique_ptr<DBImpl> db;
     ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
     db_ = std::move(db);

@@ -254,8 +254,7 @@ class World {
       options_.ssd_file_size = 4096;
       options_.ssd_level_size = 16 << 10;
     }
-    hooks_.manual_background = true;
-    hooks_.any_sizes = true;
+    hooks_.background = BackgroundMode::kBySteps;
     hooks_.wall_micros = [] { return g_date.load(); };
     EXPECT_OK(DBImpl::Open(options_, dir_ / "db", hooks_, &db_));
   }

@@ -103,7 +103,7 @@ TEST(CopyRoomTest, OfACollectionIsThereFromItsBeginningToItsEndAndShrinksAsItCop
   options.lazy_copy_limit = 0;  // only what is marked is copied
   options.pool_size = 8 << 20;
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   TestDir dir;
   std::unique_ptr<DBImpl> db;
   ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));

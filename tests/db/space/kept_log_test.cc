@@ -73,7 +73,7 @@ TEST(KeptLogTest, AnEditThatIsUnderWayIsWaitedFor) {
   for (; called; rounds++) {
     SCOPED_TRACE(rounds);
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     TestDir dir;
     Options options = SmallOptions();
     options.persist_mode = kPersistFile;
@@ -103,7 +103,7 @@ TEST(KeptLogTest, AWriteInAGapIsNotFound) {
   Options options = SmallOptions();
   options.keep_log_bytes = 1 << 20;
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   std::unique_ptr<DBImpl> db;
   ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
   for (const char* key : {"a", "b", "c"}) {

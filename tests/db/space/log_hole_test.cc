@@ -33,7 +33,7 @@ class LogHoleTest : public testing::TestWithParam<bool> {
   void Open() {
     db_.reset();
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     ASSERT_OK(DBImpl::Open(options_, dir_ / "db", hooks, &db_));
   }
 
@@ -83,7 +83,7 @@ TEST_P(LogHoleTest, ParanoidChecksReportIt) {
   Damage();
   options_.paranoid_checks = true;
   DBImpl::Hooks hooks;
-  hooks.manual_background = true;
+  hooks.background = BackgroundMode::kBySteps;
   EXPECT_STATUS(Corruption, DBImpl::Open(options_, dir_ / "db", hooks, &db_));
   options_.paranoid_checks = false;
   Open();

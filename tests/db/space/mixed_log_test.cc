@@ -33,7 +33,7 @@ class MixedLogTest : public DbTestBase {
   void RunAndKill(LogMode mode, Write write) {
     options_.log_mode = mode;
     DBImpl::Hooks hooks;
-    hooks.manual_background = true;
+    hooks.background = BackgroundMode::kBySteps;
     std::unique_ptr<DBImpl> db;
     ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
     while (db->RunStep(DBImpl::Step::kPrepare)) {
