@@ -144,7 +144,7 @@ std::optional<VerifyResult> Check(const char* program, const std::vector<std::st
 
 ExitCode CheckDatabase(const char* program, const CheckRequest& request) {
   VerifyOptions verify;
-  verify.holes_end_log = request.lost_power;
+  if (request.lost_power) verify.log_holes = LogHoles::kEndTheLog;
   verify.ssd_path = request.ssd;
   std::string path = request.path;
   ExitCode code = kExitCannotRun;

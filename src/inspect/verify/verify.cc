@@ -101,8 +101,7 @@ void CheckFiles(const VerifyOptions& options, uint64_t store_id, const KeyOrder&
 
 // Problems are told and nothing is refused: a check goes through the whole log, as far as it can be read.
 LogRules RulesOfCheck(const VerifyOptions& options) {
-  const LogHoles holes = options.holes_end_log ? LogHoles::kEndTheLog : LogHoles::kAreDamage;
-  return {LogPolicy::kVerify, holes, holes};
+  return {LogPolicy::kVerify, options.log_holes, options.log_holes};
 }
 
 // Adds the log files, if there is a folder for them, to the chunks of a log, and checks that all are whole and follow

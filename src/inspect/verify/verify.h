@@ -30,14 +30,14 @@
 #include "src/format/store_descriptor.h"
 #include "src/inspect/image/manifest_image.h"
 #include "src/inspect/image/table_image.h"
+#include "src/log/log_history.h"
 #include "src/nvm/pool/pool.h"
 
 namespace miodb {
 
 struct VerifyOptions {
-  // Stores without a sync reached the medium in any order (persist mode file, log files), so a hole in the log is its
-  // end.
-  bool holes_end_log = false;
+  // kEndTheLog: stores without a sync reached the medium in any order (persist mode file, log files).
+  LogHoles log_holes = LogHoles::kAreDamage;
 
   // The folder of log files. Empty: the database has none.
   std::string wal_folder;

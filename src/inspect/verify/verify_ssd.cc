@@ -79,7 +79,7 @@ class FileCheck {
   void Take(const Slice& key, const Slice& value) {
     if (key.size() < kInternalTagBytes || !IsKnownType(static_cast<uint8_t>(TagOf(key)))) {
       ReportOnce(&said_key_, "a key that is none of ours");
-    } else if (request_.check_order && entries_ > 0 && comparator_.Compare(last_, key) >= 0) {
+    } else if (request_.order_known && entries_ > 0 && comparator_.Compare(last_, key) >= 0) {
       ReportOnce(&said_order_, "does not come after the one before");
     }
     if (TagOf(key) >> 8 > request_.last_sequence) ReportOnce(&said_sequence_, "a sequence above the newest");
@@ -163,7 +163,7 @@ SsdCheck CheckState(const SsdVerifyRequest& request, const SsdState& state, Know
     SstMeta& file = known->emplace(number, place.meta->has_range ? *place.meta : found).first->second;
     file.number = number;
   }
-  if (request.check_order) CheckLevels(request, state, *known);
+  if (request.order_known) CheckLevels(request, state, *known);
   return check;
 }
 

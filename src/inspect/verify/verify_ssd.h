@@ -37,7 +37,7 @@ struct SsdVerifyRequest {
   uint64_t pool_id;
   std::vector<SsdState> states;  // the current one, then those of savepoints
   KeyOrder order;
-  bool check_order;
+  bool order_known;
   uint64_t last_sequence;
   std::function<void(uint64_t bytes)> on_file;  // behind each file, with the size that the manifest says
 };
