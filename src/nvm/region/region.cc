@@ -275,7 +275,7 @@ void Region::Populate(uint64_t offset, uint64_t size) {
 }
 
 void Region::UseHugePages() {
-  if (mode() == kPersistFile && !InCallersMemory() && huge_pages()) mapping_.AskForHugePages(true);
+  if (mode() == kPersistFile && !InCallersMemory() && huge_pages()) mapping_.AskFor(RegionMapping::Pages::kHuge);
 }
 
 // A sync writes whole folios of the page cache, which on ext4 may be as large as huge pages. The old pages of the part
@@ -285,7 +285,7 @@ bool Region::UseSmallPages(uint64_t offset, uint64_t size) {
   DCHECK_GT(size, 0u);
   if (mode() != kPersistFile || InCallersMemory() || !huge_pages()) return false;
   if (!file_.Zero(offset, size)) return false;
-  mapping_.AskForHugePages(false);
+  mapping_.AskFor(RegionMapping::Pages::kSmall);
   return true;
 }
 

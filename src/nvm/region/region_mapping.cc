@@ -135,9 +135,9 @@ Status RegionMapping::Uncover(uint64_t size) {
   return s;
 }
 
-void RegionMapping::AskForHugePages(bool wanted) const {
+void RegionMapping::AskFor(Pages pages) const {
   DCHECK(base_ != nullptr && place_.huge_pages);
-  madvise(base_, addresses_, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  madvise(base_, addresses_, pages == Pages::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 // A part of the file, in the way that the first was.

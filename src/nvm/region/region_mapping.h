@@ -89,8 +89,9 @@ class RegionMapping {
   // Maps the file again where the first size bytes of it are covered.
   Status Uncover(uint64_t size);
 
-  // Whether the kernel is asked for huge pages in what has none yet.
-  void AskForHugePages(bool wanted) const;
+  // The pages that the kernel is asked for where there are none yet.
+  enum class Pages : uint8_t { kHuge, kSmall };
+  void AskFor(Pages pages) const;
 
   void LimitTo(uint64_t max_size);
 
