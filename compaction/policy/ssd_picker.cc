@@ -92,7 +92,7 @@ void Complete(const SsdPickerInput& input, Candidate* c) {
 
 // Bytes to rewrite for each byte moved. For drains that are to shorten the log, the age of the partition.
 double Cost(const SsdPickerInput& input, const Candidate& c) {
-  if (c.table != nullptr && input.oldest_first) return static_cast<double>((*c.table)->oldest_sequence());
+  if (c.table != nullptr && input.drains == Drains::kOldest) return static_cast<double>((*c.table)->oldest_sequence());
   return static_cast<double>(c.rewritten) / static_cast<double>(std::max<uint64_t>(c.moved, 1));
 }
 
@@ -194,7 +194,7 @@ std::optional<SsdJob> PickDrain(const SsdPickerInput& input, Why why) {
       return true;
     }
     choice.Offer(DrainOf(table));
-    return input.oldest_first || !choice.IsFull();
+    return input.drains == Drains::kOldest || !choice.IsFull();
   });
   return choice.Best();
 }
@@ -323,7 +323,7 @@ std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input) {
   // Work that costs nothing comes first, then room in the pool, because writers wait for room.
   std::optional<SsdJob> job = PickExpired(input);
   if (!job.has_value() && input.purge_first) job = PickPurge(input);
-  if (!job.has_value() && input.drain) job = PickDrain(input, Why::kSize);
+  if (!job.has_value() && input.drains != Drains::kNone) job = PickDrain(input, Why::kSize);
   if (!job.has_value()) job = PickFullLevel(input);
   if (!job.has_value()) job = PickPurge(input);
   return job;

@@ -69,11 +69,17 @@ struct PurgeRequest {
   PurgeWay way = PurgeWay::kPush;
 };
 
+// The partitions of the repository that are to be drained.
+enum class Drains : uint8_t {
+  kNone,
+  kCheapest,  // the repository is to shrink
+  kOldest,    // the log is to get shorter, whatever a drain costs
+};
+
 struct SsdPickerInput {
   VersionRef version;
   KeyOrder order{BytewiseComparator()};
-  bool drain = false;                  // the repository is to shrink
-  bool oldest_first = false;           // so that the log gets shorter: whatever it costs
+  Drains drains = Drains::kNone;
   bool may_drain = false;              // no merge is at work on the whole repository
   std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
   const std::vector<SsdRange>* running = nullptr;

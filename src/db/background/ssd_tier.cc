@@ -188,8 +188,7 @@ SsdPickerInput SsdTier::MakePickerInput() {
   SsdPickerInput input;
   input.version = tree_->versions->current();
   input.order = db_.order;
-  input.oldest_first = floor_->WantsDrain();
-  input.drain = input.oldest_first || WantsRoom();
+  input.drains = floor_->WantsDrain() ? Drains::kOldest : WantsRoom() ? Drains::kCheapest : Drains::kNone;
   input.may_drain = scheduler_->MayDrain(tree_->versions->current()->BufferEmpty());
   input.busy_tables = &scheduler_->busy(Busy::kTables);
   schedule_->Fill(&input);
