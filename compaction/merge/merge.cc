@@ -52,12 +52,14 @@ bool LieInside(const KeyOrder& order, const Cluster& cluster, const std::vector<
                             order.Compare(tables.back()->largest(), cluster.largest) <= 0);
 }
 
+// The space that is taken for an output table before its entries are known.
+enum class TableSpace : uint8_t { kAverage, kAllEntries };
+
 // The merge of one cluster into tables that lie side by side in its range. If it is given up, or fails, what it took is
 // free again with its objects, and the inputs are as they were.
 class ClusterMerge {
  public:
-  // guess_sizes: take space for tables of average size rather than for all entries.
-  ClusterMerge(const MergeRequest& request, const Cluster& cluster, bool guess_sizes, DropAccount* account,
+  ClusterMerge(const MergeRequest& request, const Cluster& cluster, TableSpace space, DropAccount* account,
                RecordCopier* copier, MergeResult* result)
       : request_(request),
         cluster_(cluster),
@@ -99,7 +101,7 @@ class ClusterMerge {
     CHECK(!may_copy_ || request.copy_extents.bytes > 0);
     // With payload_limit a table is cut long before it has all entries, so space for all of them would be given back,
     // and nobody else could have it meanwhile.
-    if (guess_sizes && request.payload_limit < payload_bytes) {
+    if (space == TableSpace::kAverage && request.payload_limit < payload_bytes) {
       // A quarter more than an average table of this payload has.
       options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
     }
@@ -366,10 +368,10 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
       continue;
     }
     Status s;
-    for (const bool guess_sizes : {true, false}) {
+    for (const TableSpace space : {TableSpace::kAverage, TableSpace::kAllEntries}) {
       const uint64_t read = result->entries_read, dropped = result->entries_dropped;
       const uint64_t range_dropped = result->range_dropped;
-      ClusterMerge merge(request, cluster, guess_sizes, &account, &copier, result);
+      ClusterMerge merge(request, cluster, space, &account, &copier, result);
       s = merge.Run();
       if (s.ok() || !merge.overflowed()) break;
       copier.Rollback();

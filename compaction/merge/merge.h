@@ -49,6 +49,13 @@ struct CopyExtents {
   std::function<void(int64_t)> took = nullptr;
 };
 
+// The clusters of one table that a merge rewrites; it moves the others.
+enum class Rewrites : uint8_t {
+  kWorthwhile,  // where much of the table goes, or the policy of copies wants its records moved
+  kAnyExpired,  // the same, and where little has expired
+  kAll,
+};
+
 struct MergeRequest {
   Pool* pool;
   KeyOrder order;
@@ -60,8 +67,8 @@ struct MergeRequest {
   std::shared_ptr<const SsdLevels> on_ssd = nullptr;  // the same of files; null without an SSD tier
   bool copies = true;                                 // false: no record is copied, whatever else asks for it
   size_t settle_limit = 0;                            // copy records of log chunks up to this size; 0: none
-  bool rewrite_all = false;                           // even clusters of one table
-  KeyRange range = {};                                // of the inputs, that is merged; the rest of them stays
+  Rewrites rewrites = Rewrites::kWorthwhile;
+  KeyRange range = {};  // of the inputs, that is merged; the rest of them stays
   // Copying stops when the pool would have less free than leave_free and what is left of index_reserve: space for the
   // indexes of all jobs, of which this one takes its share as it goes.
   uint64_t leave_free = 0;
@@ -71,7 +78,6 @@ struct MergeRequest {
   int filter_bits = 0;
   int place_level = 0;                            // where tables and copies go, as PlacementRequest has it
   uint64_t now_micros = 0;                        // what expired by then is as a tombstone; 0: nothing has
-  bool drops_any_expired = false;                 // rewrite clusters of one table even for little that has expired
   const MergeOperator* merge_operator = nullptr;  // folds operands where records are copied; null: nothing is folded
   const CompactionFilter* compaction_filter = nullptr;  // asked about records that are copied; null: all are kept
   int filter_level = 0;                                 // where they go, as it is told

@@ -18,7 +18,8 @@ bool ExpiredEnough(const MergeRequest& request, const PMTable& table) {
   const ExpiryRange expiry = table.expiry();
   if (!expiry.MayHaveExpired(request.now_micros)) return false;
   CHECK_LE(expiry.first, expiry.last);
-  return request.drops_any_expired || request.now_micros - expiry.first >= (expiry.last - expiry.first) / 2;
+  return request.rewrites == Rewrites::kAnyExpired ||
+         request.now_micros - expiry.first >= (expiry.last - expiry.first) / 2;
 }
 
 }  // namespace
@@ -36,7 +37,7 @@ bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& l
 bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);
   CHECK(request.filter != nullptr);
-  if (request.rewrite_all) return true;
+  if (request.rewrites == Rewrites::kAll) return true;
   // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
   if (HoldsHidden(table) && !request.filter->has_snapshots()) return true;
   if (request.ranges != nullptr && MayDropRanges(*request.ranges, *request.filter, table)) return true;

@@ -287,7 +287,7 @@ TEST(MergeTest, ATableOutOfOrderIsDamage) {
     shape.most_versions = 1;
     MergeWorld world(shape, 1);
     MergeRequest request = world.Request();
-    request.rewrite_all = true;
+    request.rewrites = Rewrites::kAll;
     const TableRef victim = world.InputTables()[0];
     ASSERT_GT(victim->LeafEntries(0), 3);
     const int first = beginning ? 0 : 1;
@@ -309,7 +309,7 @@ TEST(MergeTest, EntriesThatDoNotFitTheirRecordsAreDamageOrHarmless) {
     shape.snapshots = random.Uniform(3);
     MergeWorld world(shape, seed);
     MergeRequest request = world.Request();
-    request.rewrite_all = true;
+    request.rewrites = Rewrites::kAll;
     request.copies = random.OneIn(2);
     request.settle_limit = request.copies ? random.Skewed(12) : 0;
     const std::vector<TableRef> tables = world.InputTables();
@@ -356,7 +356,7 @@ TEST(MergeTest, ACopyHasTheSizeOfItsRecord) {
   shape.tombstones = false;
   MergeWorld world(shape, 1);
   MergeRequest request = world.Request();
-  request.rewrite_all = true;
+  request.rewrites = Rewrites::kAll;
   request.copies = true;
   request.settle_limit = UINT64_MAX;
   const TableRef table = world.InputTables()[0];
@@ -374,7 +374,7 @@ TEST(MergeTest, ACopyHasTheSizeOfItsRecord) {
 TEST(MergeTest, AnEntryThatExpiresInATableThatSaysNothingOfItIsDamage) {
   MergeWorld world(MergeShape(), 1);
   MergeRequest request = world.Request();
-  request.rewrite_all = true;
+  request.rewrites = Rewrites::kAll;
   auto* const leaf = reinterpret_cast<LeafNode*>(world.InputTables()[0]->index()->data() + sizeof(TableHeader));
   const IndexWord word(leaf->word[0]);
   leaf->word[0] = IndexWord(word.ref(), kTypeExpiringValue, word.size()).bits();
@@ -392,7 +392,7 @@ TEST(MergeTest, DamageEndsItWithCorruption) {
     shape.inputs = 3;
     MergeWorld world(shape, seed);
     MergeRequest request = world.Request();
-    request.rewrite_all = true;
+    request.rewrites = Rewrites::kAll;
     // Changes a bit of a leaf of one input.
     const std::vector<TableRef> tables = world.InputTables();
     const TableRef& victim = tables[random.Uniform(tables.size())];

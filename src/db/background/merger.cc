@@ -235,7 +235,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   if (job.kind == MergeKind::kCollect) {
     request.inputs.push_back(job.tables);
     request.purpose = Purpose::kEvacuation;
-    request.rewrite_all = true;
+    request.rewrites = Rewrites::kAll;
   } else {
     request.range = job.range;
     for (const RunRef& run : job.inputs) request.inputs.push_back(run->TablesIn(db_.order, job.range));
@@ -258,7 +258,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.filter_bits = db_.options.filter_bits_per_key;
   request.place_level = into_repository ? kPlacementRepositoryLevel : job.output_level;
   request.now_micros = db_.WallMicros();
-  request.drops_any_expired = job.kind == MergeKind::kSettle;
+  if (job.kind == MergeKind::kSettle) request.rewrites = Rewrites::kAnyExpired;
   request.merge_operator = db_.options.merge_operator;
   request.compaction_filter = db_.options.compaction_filter;
   request.filter_level = job.output_level;
