@@ -38,7 +38,7 @@ uint64_t PayloadOf(const TablePiece& piece) {
 // nobody has asked for copies.
 bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
   if (cluster.place == Cluster::Place::kRest) return false;
-  if (!request.copies || request.settle_limit > 0) return request.copies;
+  if (!request.may_copy || request.settle_limit > 0) return request.may_copy;
   return std::any_of(cluster.inputs.begin(), cluster.inputs.end(), HasMarked);
 }
 
@@ -389,11 +389,11 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
     }
   }
   result->payload = {copier.Take(), account.Take()};
-  CHECK(request.copies || result->payload.made.empty());
+  CHECK(request.may_copy || result->payload.made.empty());
   CHECK(result->entries_dropped == 0 || !result->payload.dropped.empty() || MIODB_MUTATED(kDropUncounted));
   CHECK_EQ(result->moved.size() + result->removed.size(), inputs);
   CHECK_LE(result->entries_dropped, result->entries_read);
-  CHECK(request.copies || copier.bytes_copied() == 0);
+  CHECK(request.may_copy || copier.bytes_copied() == 0);
   result->bytes_copied = copier.bytes_copied();
   result->copies_refused = copier.full();
   return request.pool->persist().Fence(request.purpose);

@@ -65,7 +65,7 @@ struct MergeRequest {
   std::vector<std::vector<TableRef>> inputs;  // of each input run, newest run first
   std::vector<const Run*> older;              // than all inputs: a tombstone over one of their tables has to stay
   std::shared_ptr<const SsdLevels> on_ssd = nullptr;  // the same of files; null without an SSD tier
-  bool copies = true;                                 // false: no record is copied, whatever else asks for it
+  bool may_copy = true;                               // false: no record is copied, whatever else asks for it
   size_t settle_limit = 0;                            // copy records of log chunks up to this size; 0: none
   Rewrites rewrites = Rewrites::kWorthwhile;
   KeyRange range = {};  // of the inputs, that is merged; the rest of them stays

@@ -43,7 +43,7 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   if (request.ranges != nullptr && MayDropRanges(*request.ranges, *request.filter, table)) return true;
   const bool may_drop = table.tombstones() > 0 || (ExpiredEnough(request, table) && !request.filter->has_snapshots());
   if (may_drop && !HasOlder(request, table.smallest(), table.largest())) return true;
-  if (!request.copies) return false;
+  if (!request.may_copy) return false;
   if (table.marked.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
   // Records in random order, or operands, small enough to settle on average.
   const bool folds = request.merge_operator != nullptr && table.has(kTableKinds);

@@ -138,7 +138,7 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   hold.kind = job.kind;
   hold.level = job.level;
   hold.output_level = job.output_level;
-  hold.copies = job.kind == MergeKind::kCollect || merges_may_copy();
+  hold.may_copy = job.kind == MergeKind::kCollect || merges_may_copy();
   hold.full = full();
   hold.installed = installed_;
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
@@ -204,7 +204,7 @@ void Scheduler::NoSpace(const JobHold& hold) {
   } else if (hold.kind == MergeKind::kDrop) {
     merges_.On(MergeEvent::kNoSpaceForEdit);
   } else {
-    merges_.On(hold.copies ? MergeEvent::kNoSpace : MergeEvent::kNoSpaceWithoutCopies);
+    merges_.On(hold.may_copy ? MergeEvent::kNoSpace : MergeEvent::kNoSpaceWithoutCopies);
   }
 }
 

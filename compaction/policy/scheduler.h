@@ -138,7 +138,7 @@ struct JobHold {
   std::vector<uint64_t> runs;    // ids of the inputs
   std::vector<uint64_t> tables;  // of the repository, if the job takes only these of it
   uint64_t ended_run = 0;        // output of a merge of which this is the last part; 0: none
-  bool copies = true;            // the job may copy records
+  bool may_copy = true;          // records, when it began
   bool full = false;             // the pool was full when it began
   uint64_t installed = 0;        // jobs that had been installed then
 };

@@ -67,8 +67,8 @@ double Least(Measure measure) {
 // rate, the time of a look at the clock, how many steps of a loop fill a tick, and how much longer a wait of the usual
 // length takes than asked for. Times, which an interruption can only lengthen, are the least of several spans; rates
 // are the median.
-SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
-  if (counter_) {
+SpinClock::SpinClock() : has_counter_(HasConstantRateCounter()) {
+  if (has_counter_) {
     ticks_per_nano_ = Median([this] {
       const uint64_t start = NowNanos(), start_ticks = Now();
       uint64_t now;

@@ -20,7 +20,7 @@ class SpinClock {
 
   uint64_t Now() const {
 #if defined(__x86_64__)
-    if (counter_) return TimeStamp();
+    if (has_counter_) return TimeStamp();
 #endif
     return NowNanos();
   }
@@ -28,7 +28,7 @@ class SpinClock {
   // The same once all loads before it are done: the processor would look at the clock while it waits for them.
   uint64_t OrderedNow() const {
 #if defined(__x86_64__)
-    if (counter_) {
+    if (has_counter_) {
       LoadFence();
       return TimeStamp();
     }
@@ -49,7 +49,7 @@ class SpinClock {
  private:
   SpinClock();
 
-  bool counter_ = false;
+  bool has_counter_ = false;
   double ticks_per_nano_ = 1;
   double look_ticks_ = 0;       // what one look at the clock takes
   double steps_per_tick_ = 0;   // of Step

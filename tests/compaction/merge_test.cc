@@ -310,8 +310,8 @@ TEST(MergeTest, EntriesThatDoNotFitTheirRecordsAreDamageOrHarmless) {
     MergeWorld world(shape, seed);
     MergeRequest request = world.Request();
     request.rewrites = Rewrites::kAll;
-    request.copies = random.OneIn(2);
-    request.settle_limit = request.copies ? random.Skewed(12) : 0;
+    request.may_copy = random.OneIn(2);
+    request.settle_limit = request.may_copy ? random.Skewed(12) : 0;
     const std::vector<TableRef> tables = world.InputTables();
     for (uint64_t n = 1 + random.Uniform(2); n > 0; n--) {
       const TableRef& victim = tables[random.Uniform(tables.size())];
@@ -357,7 +357,7 @@ TEST(MergeTest, ACopyHasTheSizeOfItsRecord) {
   MergeWorld world(shape, 1);
   MergeRequest request = world.Request();
   request.rewrites = Rewrites::kAll;
-  request.copies = true;
+  request.may_copy = true;
   request.settle_limit = UINT64_MAX;
   const TableRef table = world.InputTables()[0];
   auto* const leaf = reinterpret_cast<LeafNode*>(table->index()->data() + sizeof(TableHeader));

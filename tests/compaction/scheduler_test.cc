@@ -17,13 +17,13 @@ TEST_F(SchedulerTest, MergesWithoutSpaceCopyNothingAndThenWaitForSomeToCome) {
   EXPECT_FALSE(scheduler_.merges_may_copy());
   EXPECT_FALSE(scheduler_.anything_blocked());
   const JobHold second = Begin(kTwoRuns);
-  EXPECT_FALSE(second.copies);
+  EXPECT_FALSE(second.may_copy);
   scheduler_.EndMerge(second, Outcome::kNoSpace, false);
   EXPECT_TRUE(scheduler_.merges_blocked());
   EXPECT_FALSE(HasWork(kTwoRuns));
   scheduler_.Retry();
   EXPECT_TRUE(scheduler_.merges_may_copy());
-  EXPECT_TRUE(Begin(kTwoRuns).copies);
+  EXPECT_TRUE(Begin(kTwoRuns).may_copy);
 }
 
 TEST_F(SchedulerTest, EverythingThatMayFreeSpaceUnblocksMerges) {

@@ -215,10 +215,10 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   CHECK(job.kind != MergeKind::kCollect || !job.tables.empty());
   MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, nullptr, {}, {}};
   uint64_t partition_bytes = tier_->PartitionBytes();
-  request.copies = hold.copies;
+  request.may_copy = hold.may_copy;
   {
     DbLock lock(control_);
-    if (!request.copies && !job.is_part()) {
+    if (!request.may_copy && !job.is_part()) {
       partition_bytes = std::max(partition_bytes, tree_->versions->payload_live_bytes() / kTablesWhenTight);
     }
     *version = tree_->versions->current();

@@ -127,7 +127,7 @@ void WritePath::Begin() {
   CHECK(persist_ != nullptr);  // OpenFrames comes first
   writable_ = tree_->memtable.get();
   file_log_ = logs_->to_write();
-  takes_turns_ = file_log_ == nullptr && !persist_->fence_is_slow();
+  fence_is_quick_ = file_log_ == nullptr && !persist_->fence_is_slow();
 }
 
 // The writer lies on the stack of its thread until a leader has set its status: nothing is allocated for one update.
@@ -218,9 +218,9 @@ Status WritePath::Submit(Writer* writer) {
     clock.End(&PerfContext::put_total, &PerfContext::puts);
     return Status::OK();
   }
-  if (takes_turns_) turns_.Take();
+  if (fence_is_quick_) turns_.Take();
   const bool leads = queue_.Join(writer);
-  if (takes_turns_ && writer->older != nullptr) turns_.Met();
+  if (fence_is_quick_ && writer->older != nullptr) turns_.Met();
   clock.Lap(&PerfContext::put_wait);
   const Status status = leads ? Lead(writer) : writer->status;
   clock.End(&PerfContext::put_total, &PerfContext::puts);
@@ -254,7 +254,7 @@ void WritePath::OpenLanes() {
 // one another, until the chunk is full or something is to be done that only a leader does. Without memory the lanes
 // stay closed.
 void WritePath::ConsiderLanes(bool met) {
-  if (!takes_turns_) return;
+  if (!fence_is_quick_) return;
   if (meetings_ < 0) {
     meetings_++;
     return;

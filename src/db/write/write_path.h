@@ -140,7 +140,7 @@ class WritePath : private WriteParts {
 
   DbContext& db_;
   WriteTurns turns_;
-  bool takes_turns_ = false;  // not where writers share what is slow, a sync
+  bool fence_is_quick_ = false;  // then writers have no sync to share, and take turns
 
   WriteLanes lanes_;
 
