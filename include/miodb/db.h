@@ -153,7 +153,9 @@ class MIODB_EXPORT DB {
   // (docs/reference.md, "Back-pressure"). InvalidArgument for a key or value that is too large; NoSpace when the pool
   // is full and nothing could be freed; IOError or Corruption, the first error of the background, when the database is
   // read-only.
-  // A class that implements DB may have this and Delete call DB::Put and DB::Delete, which call Write.
+  // A class that implements DB may have this and Delete call DB::Put and DB::Delete, which call Write. Calls that
+  // LevelDB does not have are virtual in their form with a handle alone, besides the Get of a PinnableSlice. The form
+  // without a handle makes the call with DefaultColumnFamily().
   virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) = 0;
 
   // Removes key. Removing a key that is not there is not an error, and not found out: a delete is a write like any
@@ -164,7 +166,9 @@ class MIODB_EXPORT DB {
   // Merges operand into the value of key, as Options::merge_operator does it when the key is read (merge_operator.h):
   // a write like Put, that reads nothing. NotSupported without an operator; else the errors of Put. Not LevelDB's, and
   // nor is the next. A class that implements DB by Write alone has both.
-  virtual Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand);
+  Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
+    return Merge(options, DefaultColumnFamily(), key, operand);
+  }
 
   // Removes key, which was put once at most since it was last removed, and neither merged into nor removed by Delete
   // since it was first written. Reads see what Delete would have done. Merges that meet the put drop both, where a
@@ -172,7 +176,9 @@ class MIODB_EXPORT DB {
   // condition does not hold, what a read finds is undefined: older values of the key may come back. A flush or merge
   // that sees two puts below a single deletion drops both, and in builds with checks (without NDEBUG) ends with
   // Corruption, which makes the database read-only. Errors as of Put.
-  virtual Status SingleDelete(const WriteOptions& options, const Slice& key);
+  Status SingleDelete(const WriteOptions& options, const Slice& key) {
+    return SingleDelete(options, DefaultColumnFamily(), key);
+  }
 
   // Removes all keys k with begin <= k < end, by the database's order: one record in the log, whatever lies there. Seen
   // by every read that begins afterwards; snapshots from before see what was there. Gets ask for the range that has
@@ -180,7 +186,9 @@ class MIODB_EXPORT DB {
   // whole go at once, with their space. Nothing is done if begin and end are equal. InvalidArgument if begin comes
   // after end, or if one is longer than 64 KiB; else the errors of Put. Not LevelDB's. A class that implements DB by
   // Write alone has it.
-  virtual Status DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end);
+  Status DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end) {
+    return DeleteRange(options, DefaultColumnFamily(), begin, end);
+  }
 
   // Applies all updates of the batch, in their order, as one atomic step: reads see all of them or none, and so does
   // an open after a crash. The batch is not changed. Errors as of Put and Merge, for the whole batch; InvalidArgument
@@ -216,20 +224,26 @@ class MIODB_EXPORT DB {
   // in *values, which is given as many places, the values of those that are OK; the others are of no meaning. Reads of
   // the SSD tier overlap (Options::multi_get_io_uring). Without memory for the statuses themselves there are none. The
   // default, for classes that have their own Get alone, looks up one key after the other. Not LevelDB's.
-  virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                       std::vector<std::string>* values);
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) {
+    return MultiGet(options, std::vector<ColumnFamilyHandle*>(), keys, values);
+  }
 
   // The same without copies: each value that was found is pinned as Get with a PinnableSlice pins it. Pins that *values
   // held before are released. The default reads each key by Get. Not LevelDB's.
-  virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                       std::vector<PinnableSlice>* values);
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<PinnableSlice>* values) {
+    return MultiGet(options, std::vector<ColumnFamilyHandle*>(), keys, values);
+  }
 
   // False: the key is not there, by what is in memory alone. True: it may be there, and Get tells. If its newest
   // version is in a memtable it is known, and with value given and not nullptr the value is copied there. *value_found,
   // if given and not nullptr, says whether it was. Reads no persistent memory but memtables' and no file: each table's
   // filter is asked, of table files the range of keys. An error is true. The default is true. Not LevelDB's.
-  virtual bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value = nullptr,
-                           bool* value_found = nullptr);
+  bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value = nullptr,
+                   bool* value_found = nullptr) {
+    return KeyMayExist(options, DefaultColumnFamily(), key, value, value_found);
+  }
 
   // A new iterator over the state at this moment (or at options.snapshot), not yet positioned. Never nullptr; an
   // error shows in its status(). The caller deletes it before the database. While it lives it pins the tables it
@@ -310,7 +324,8 @@ class MIODB_EXPORT DB {
 
   // ---- column families (column_family.h). What a call does in one is what the call without a handle does in the
   // default family, with the same errors and those of handles. A class without families of its own may leave all of
-  // them out: they are then NotSupported, properties that are not known, and nothing.
+  // them out: writes are then batches for Write, and the rest is NotSupported, properties that are not known, and
+  // nothing.
   //
   // A call with a handle costs what the call without one costs, and the copy of the key behind 12 bytes. Reads never
   // wait, as without one. A write waits besides while a family is made or dropped, which takes one record of the
@@ -394,8 +409,9 @@ class MIODB_EXPORT DB {
   virtual bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                            std::string* value = nullptr, bool* value_found = nullptr);
 
-  // Keys of several families, each by the handle at its place, as of one moment. As many handles as keys are wanted, or
-  // every status is InvalidArgument; a handle that is refused is one of its own key alone.
+  // Keys of several families, each by the handle at its place, as of one moment. The vector has a handle for each key,
+  // or no handle: then all keys are the default family's. Otherwise every status is InvalidArgument. If a handle is
+  // refused, the status of its own key alone says so.
   virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                                        const std::vector<Slice>& keys, std::vector<std::string>* values);
   virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,

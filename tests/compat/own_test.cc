@@ -203,6 +203,34 @@ TEST_F(OwnTest, AClassMayImplementLevelDBsCallsAlone) {
   EXPECT_TRUE(db->WaitForIdle().IsNotSupportedError());
 }
 
+// With a handle and without, which is null in a class that has no families.
+TEST_F(OwnTest, OfAClassWithLevelDBsCallsTheOthersAreMadeOfThem) {
+  MapDB map;
+  leveldb::DB* const db = &map;
+  ASSERT_EQ(nullptr, db->DefaultColumnFamily());
+  const leveldb::WriteOptions write;
+  const leveldb::ReadOptions read;
+  EXPECT_OK(db->Put(write, nullptr, "key", "value"));
+  EXPECT_OK(db->Put(write, nullptr, "gone", "value"));
+  EXPECT_OK(db->Delete(write, nullptr, "gone"));
+  EXPECT_TRUE(db->Merge(write, "key", "operand").IsNotSupportedError());
+  EXPECT_TRUE(db->SingleDelete(write, "key").IsNotSupportedError());
+  EXPECT_TRUE(db->DeleteRange(write, "a", "z").IsNotSupportedError());
+  const std::vector<Slice> keys = {"gone", "key"};
+  std::vector<std::string> values;
+  const std::vector<Status> statuses = db->MultiGet(read, keys, &values);
+  ASSERT_EQ(2u, statuses.size());
+  EXPECT_TRUE(statuses[0].IsNotFound());
+  EXPECT_OK(statuses[1]);
+  EXPECT_EQ("value", values[1]);
+  EXPECT_TRUE(db->MultiGet(read, {nullptr, nullptr}, keys, &values)[1].IsNotSupportedError());
+  std::vector<leveldb::PinnableSlice> pinned;
+  EXPECT_TRUE(db->MultiGet(read, keys, &pinned)[1].IsNotSupportedError());
+  bool found = true;
+  EXPECT_TRUE(db->KeyMayExist(read, "gone", nullptr, &found));
+  EXPECT_FALSE(found);
+}
+
 TEST_F(OwnTest, AFullPoolIsAnIOErrorToProgramsThatKnowNoOther) {
   Close();
   options_.pool_size = 1 << 20;

@@ -99,8 +99,8 @@ Status SessionDb::Get(const ReadOptions&, const Slice& key, std::string* value) 
   return ToStatus(code);
 }
 
-std::vector<Status> SessionDb::MultiGet(const ReadOptions&, const std::vector<Slice>& keys,
-                                        std::vector<std::string>* values) {
+std::vector<Status> SessionDb::MultiGet(const ReadOptions&, const std::vector<ColumnFamilyHandle*>&,
+                                        const std::vector<Slice>& keys, std::vector<std::string>* values) {
   std::vector<std::string_view> views;
   views.reserve(keys.size());
   for (const Slice& key : keys) views.push_back(View(key));

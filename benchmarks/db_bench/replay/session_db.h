@@ -24,8 +24,10 @@ class SessionDb final : public DB {
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
   using DB::Get;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                               std::vector<std::string>* values) override;
+  // REQUIRES: no families.
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                               const std::vector<Slice>& keys, std::vector<std::string>* values) override;
+  using DB::MultiGet;
   Iterator* NewIterator(const ReadOptions& options) override;
 
   const Snapshot* GetSnapshot() override { return nullptr; }

@@ -2,7 +2,6 @@
 
 #include "src/db/calls/family_calls.h"
 
-#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -13,47 +12,6 @@
 #include "src/util/check/check.h"
 
 namespace miodb {
-
-// For classes that have no families.
-namespace {
-
-Status DbWithoutFamilies() { return Status::NotSupported("this DB has no column families"); }
-
-}  // namespace
-
-Status DB::CreateColumnFamily(const std::string&, ColumnFamilyHandle**) { return DbWithoutFamilies(); }
-Status DB::GetColumnFamily(const std::string&, ColumnFamilyHandle**) { return DbWithoutFamilies(); }
-Status DB::DropColumnFamily(ColumnFamilyHandle*) { return DbWithoutFamilies(); }
-Status DB::ListColumnFamilies(std::vector<std::string>*) { return DbWithoutFamilies(); }
-ColumnFamilyHandle* DB::DefaultColumnFamily() { return nullptr; }
-Status DB::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return DbWithoutFamilies(); }
-Status DB::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return DbWithoutFamilies(); }
-Status DB::Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return DbWithoutFamilies(); }
-Status DB::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return DbWithoutFamilies(); }
-Status DB::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
-  return DbWithoutFamilies();
-}
-Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*) { return DbWithoutFamilies(); }
-Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, PinnableSlice*) { return DbWithoutFamilies(); }
-// A class without families cannot rule a key out, so its answer is that the key may exist.
-bool DB::KeyMayExist(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*, bool* value_found) {
-  if (value_found != nullptr) *value_found = false;
-  return true;
-}
-std::vector<Status> DB::MultiGet(const ReadOptions&, const std::vector<ColumnFamilyHandle*>&,
-                                 const std::vector<Slice>& keys, std::vector<std::string>*) {
-  return std::vector<Status>(keys.size(), DbWithoutFamilies());
-}
-std::vector<Status> DB::MultiGet(const ReadOptions&, const std::vector<ColumnFamilyHandle*>&,
-                                 const std::vector<Slice>& keys, std::vector<PinnableSlice>*) {
-  return std::vector<Status>(keys.size(), DbWithoutFamilies());
-}
-Iterator* DB::NewIterator(const ReadOptions&, ColumnFamilyHandle*) { return NewErrorIterator(DbWithoutFamilies()); }
-bool DB::GetProperty(ColumnFamilyHandle*, const Slice&, std::string*) { return false; }
-void DB::GetApproximateSizes(ColumnFamilyHandle*, const Range*, int n, uint64_t* sizes) {
-  std::fill(sizes, sizes + n, 0);
-}
-void DB::CompactRange(ColumnFamilyHandle*, const Slice*, const Slice*) {}
 
 FamilyCalls::FamilyCalls() = default;
 FamilyCalls::~FamilyCalls() = default;
@@ -83,10 +41,7 @@ Status FamilyCalls::AdoptFamilies(uint64_t next_family, const std::vector<Family
 Status FamilyCalls::Update(const WriteOptions& options, uint8_t type, ColumnFamilyHandle* family, const Slice& key,
                            const Slice& value) {
   DCHECK((type & kBatchFamily) == 0);
-  return reads().context->WithMemory([&] {
-    uint32_t id;
-    Status s = families_->IdOf(family, &id);
-    if (!s.ok()) return s;
+  return families_->InFamily(family, [&](uint32_t id) {
     if (id == kDefaultFamily) return write_of_calls_->Update(options, type, key, value);
     const FamilyKey family_key(id, key);
     return write_of_calls_->Update(options, type | kBatchFamily, family_key.slice(), value);
@@ -110,13 +65,10 @@ Status FamilyCalls::SingleDelete(const WriteOptions& options, ColumnFamilyHandle
   return Update(options, kBatchSingleDeletion, family, key, Slice());
 }
 
-// As a batch of one, which is what the call without a handle makes.
+// As a batch of one.
 Status FamilyCalls::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                                 const Slice& end) {
-  return reads().context->WithMemory([&] {
-    uint32_t id;
-    Status s = families_->IdOf(family, &id);
-    if (!s.ok()) return s;
+  return families_->InFamily(family, [&](uint32_t) {
     WriteBatch batch;
     batch.DeleteRange(family, begin, end);
     return write_of_calls_->Write(options, &batch);
@@ -149,20 +101,17 @@ Status FamilyCalls::WriteIfUnchanged(const WriteOptions& options, WriteBatch* up
 
 // A missing end of the range is the end of the family.
 void FamilyCalls::CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end) {
-  const Status s = reads().context->WithMemory([&] {
-    uint32_t id;
-    Status known = families_->IdOf(family, &id);
-    if (!known.ok()) return known;
+  const Status s = families_->InFamily(family, [&](uint32_t id) {
     if (id == kDefaultFamily) {
       CompactRange(begin, end);
-      return known;
+      return Status::OK();
     }
     const FamilyPrefix first(id), behind(id + 1);
     const FamilyKey begin_key(id, begin != nullptr ? *begin : Slice()), end_key(id, end != nullptr ? *end : Slice());
     const Slice from = begin != nullptr ? begin_key.slice() : first.slice();
     const Slice to = end != nullptr ? end_key.slice() : behind.slice();
     CompactRange(&from, &to);
-    return known;
+    return Status::OK();
   });
   s.IgnoreError();
 }

@@ -56,6 +56,28 @@ class FamilyHandles {
   // The id that a call with this handle is for.
   Status IdOf(const ColumnFamilyHandle* family, uint32_t* id) const;
 
+  // Returns what use(id of the family) returns, after a look if this is a reader's (ReadSources::before_read); or the
+  // error of the handle or of the look. Each call with a handle goes through this. Nothing is thrown.
+  template <typename Use>
+  Status InFamily(const ColumnFamilyHandle* family, Use use) const {
+    return db_.WithMemory([&] {
+      uint32_t id;
+      Status s = IdOf(family, &id);
+      if (s.ok()) s = read_->BeforeRead();
+      return s.ok() ? use(id) : s;
+    });
+  }
+
+  // The same with the key in the engine for a key of the family. NotFound: the default family does not see the key,
+  // whatever its records.
+  template <typename Use>
+  Status WithKey(const ColumnFamilyHandle* family, const Slice& key, Use use) const {
+    return InFamily(family, [&](uint32_t id) {
+      if (id != kDefaultFamily) return use(FamilyKey(id, key).slice());
+      return db_.families.Hides(key) ? Status::NotFound(Slice()) : use(key);
+    });
+  }
+
   // As DB's, of one family.
   void SumSizes(uint32_t family, const Range* range, int n, uint64_t* sizes);
   uint64_t EstimateKeys(uint32_t family);

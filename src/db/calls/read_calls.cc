@@ -68,65 +68,19 @@ Status ReadCalls::Get(const ReadOptions& options, const Slice& key, PinnableSlic
   return GetOne(options, key, value);
 }
 
-namespace {
-
-// Whether the default family does not see some of the keys. Then the call with handles tells them apart.
-bool AnyHidden(const FamilyGate& families, const std::vector<Slice>& keys) {
-  return families.HasFamilies() &&
-         std::any_of(keys.begin(), keys.end(), [&](const Slice& key) { return families.Hides(key); });
-}
-
-}  // namespace
-
-template <typename Value>
-std::vector<Status> ReadCalls::GetMany(const ReadOptions& options, const std::vector<Slice>& keys,
-                                       std::vector<Value>* values) {
-  const Status s = parts_.sources->BeforeRead();
-  if (!s.ok()) [[unlikely]] {
-    values->clear();
-    values->resize(keys.size());
-    return std::vector<Status>(keys.size(), s);
-  }
-  if (AnyHidden(parts_.context->families, keys)) [[unlikely]] {
-    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
-  }
-  return parts_.read->MultiGet(options, keys, values);
-}
-
-std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                        std::vector<std::string>* values) {
-  return GetMany(options, keys, values);
-}
-
-std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                        std::vector<PinnableSlice>* values) {
-  return GetMany(options, keys, values);
-}
-
-// The get that follows tells of an error.
-bool ReadCalls::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
-  if (value_found != nullptr) *value_found = false;
-  parts_.sources->BeforeRead().IgnoreError();
-  if (parts_.context->families.Hides(key)) return false;
-  bool may = true;
-  const Status s = parts_.context->WithMemory([&] {
-    may = parts_.read->KeyMayExist(options, key, value, value_found);
-    return Status::OK();
-  });
-  return may || !s.ok();
-}
-
 // An iterator has no other way to report an error than its own status, so lack of memory and a child of fork() give an
 // iterator that is not valid and says why.
+Iterator* ReadCalls::NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
+  Iterator* it = nullptr;
+  const Status s = parts_.handles->InFamily(family, [&](uint32_t id) {
+    it = parts_.read->MakeIterator(options, id);
+    return Status::OK();
+  });
+  return s.ok() ? it : NewErrorIterator(s);
+}
+
 Iterator* ReadCalls::NewIterator(const ReadOptions& options) {
-  try {
-    if (parts_.context->fork_guard.InChild()) return NewErrorIterator(parts_.context->InChild());
-    const Status s = parts_.sources->BeforeRead();
-    if (!s.ok()) return NewErrorIterator(s);
-    return parts_.read->MakeIterator(options);
-  } catch (const std::exception&) {
-    return NewErrorIterator(parts_.context->OutOfMemory());
-  }
+  return ReadCalls::NewIterator(options, DefaultColumnFamily());
 }
 
 // LevelDB's call cannot fail. A null snapshot means the newest state to a read, which is what a caller gets who could
@@ -151,16 +105,8 @@ uint64_t ReadCalls::GetLatestSequenceNumber() const {
   return parts_.sources->last_sequence.load(std::memory_order_acquire);
 }
 
-// Without memory the sizes stay 0: LevelDB's call has no way to fail.
 void ReadCalls::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
-  DCHECK(n == 0 || (range != nullptr && sizes != nullptr));
-  std::fill(sizes, sizes + n, 0);
-  const Status s = parts_.context->WithMemory([&] {
-    parts_.sources->BeforeRead().IgnoreError();  // sizes are rough
-    parts_.handles->SumSizes(kDefaultFamily, range, n, sizes);
-    return Status::OK();
-  });
-  s.IgnoreError();
+  ReadCalls::GetApproximateSizes(DefaultColumnFamily(), range, n, sizes);
 }
 
 // ---- with a handle
@@ -168,16 +114,8 @@ void ReadCalls::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) 
 template <typename Value>
 Status ReadCalls::GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value) {
   DCHECK(value != nullptr);
-  return parts_.context->WithMemory([&] {
-    uint32_t id;
-    Status s = parts_.handles->IdOf(family, &id);
-    if (!s.ok()) return s;
-    if (id == kDefaultFamily) return ReadCalls::Get(options, key, value);
-    s = parts_.sources->BeforeRead();
-    if (!s.ok()) return s;
-    const FamilyKey family_key(id, key);
-    return parts_.read->Get(options, family_key.slice(), value);
-  });
+  return parts_.handles->WithKey(family, key,
+                                 [&](const Slice& engine_key) { return parts_.read->Get(options, engine_key, value); });
 }
 
 Status ReadCalls::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) {
@@ -192,34 +130,21 @@ Status ReadCalls::GetWithExpiry(const ReadOptions& options, ColumnFamilyHandle* 
                                 std::string* value, uint64_t* expiry_micros) {
   DCHECK(expiry_micros != nullptr);
   *expiry_micros = kNoExpiry;
-  return parts_.context->WithMemory([&] {
-    std::deque<FamilyKey> room;
-    Slice engine_key;
-    Status s = parts_.sources->BeforeRead();
-    if (s.ok()) s = EngineKey(family != nullptr ? family : DefaultColumnFamily(), key, &room, &engine_key);
-    return s.ok() ? parts_.read->GetWithExpiry(options, engine_key, value, expiry_micros) : s;
+  return parts_.handles->WithKey(family != nullptr ? family : DefaultColumnFamily(), key, [&](const Slice& engine_key) {
+    return parts_.read->GetWithExpiry(options, engine_key, value, expiry_micros);
   });
 }
 
-// The get that follows tells of an error.
+// NotFound: the family does not see the key, whatever its records. Of another error the get that follows tells.
 bool ReadCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                             std::string* value, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
   bool may = true;
-  const Status s = parts_.context->WithMemory([&] {
-    uint32_t id;
-    Status known = parts_.handles->IdOf(family, &id);
-    if (!known.ok()) return known;
-    if (id == kDefaultFamily) {
-      may = ReadCalls::KeyMayExist(options, key, value, value_found);
-      return Status::OK();
-    }
-    parts_.sources->BeforeRead().IgnoreError();
-    const FamilyKey family_key(id, key);
-    may = parts_.read->KeyMayExist(options, family_key.slice(), value, value_found);
+  const Status s = parts_.handles->WithKey(family, key, [&](const Slice& engine_key) {
+    may = parts_.read->KeyMayExist(options, engine_key, value, value_found);
     return Status::OK();
   });
-  return may || !s.ok();
+  return s.ok() ? may : !s.IsNotFound();
 }
 
 // *engine_key refers to the caller's key or to one in *room, which is a deque, as that moves none when it grows.
@@ -234,42 +159,61 @@ Status ReadCalls::EngineKey(const ColumnFamilyHandle* family, const Slice& key, 
   return s;
 }
 
+namespace {
+
+// Whether the default family does not see some of the keys.
+bool AnyHidden(const FamilyGate& families, const std::vector<Slice>& keys) {
+  return families.HasFamilies() &&
+         std::any_of(keys.begin(), keys.end(), [&](const Slice& key) { return families.Hides(key); });
+}
+
+}  // namespace
+
 // Keys that have a family and may be seen are looked for together, as of one moment; the other keys are answered here.
+// Without handles the keys go on as they are, if the default family sees all of them.
 template <typename Value>
 std::vector<Status> ReadCalls::GetFromMany(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                                            const std::vector<Slice>& keys, std::vector<Value>* values) {
   DCHECK(values != nullptr);
   std::vector<Status> statuses;
   Status s = parts_.context->WithMemory([&] {
-    if (families.size() != keys.size()) {
+    if (!families.empty() && families.size() != keys.size()) {
       return Status::InvalidArgument("MultiGet", "must have as many column families as keys");
+    }
+    const Status ready = parts_.sources->BeforeRead();
+    if (ready.ok() && families.empty() && !AnyHidden(parts_.context->families, keys)) {
+      statuses = parts_.read->MultiGet(options, keys, values);
+      return ready;
     }
     statuses.resize(keys.size());
     values->clear();
     values->resize(keys.size());
-    const Status ready = parts_.sources->BeforeRead();
     if (!ready.ok()) return ready;
     std::deque<FamilyKey> room;
     std::vector<Slice> looked_for;
     std::vector<size_t> places;  // of looked_for among all keys
     for (size_t i = 0; i < keys.size(); i++) {
       Slice engine_key;
-      statuses[i] = EngineKey(families[i], keys[i], &room, &engine_key);
+      statuses[i] = EngineKey(families.empty() ? DefaultColumnFamily() : families[i], keys[i], &room, &engine_key);
       if (!statuses[i].ok()) continue;
       looked_for.push_back(engine_key);
       places.push_back(i);
     }
     std::vector<Value> found;
     std::vector<Status> answers = parts_.read->MultiGet(options, looked_for, &found);
-    DCHECK_EQ(answers.size(), places.size());
+    if (answers.size() < places.size()) return parts_.context->OutOfMemory();
     for (size_t i = 0; i < places.size(); i++) {
+      if (answers[i].ok()) (*values)[places[i]] = std::move(found[i]);
       statuses[places[i]] = std::move(answers[i]);
-      (*values)[places[i]] = std::move(found[i]);
     }
     return Status::OK();
   });
+  if (s.ok()) return statuses;
   // Every key has a status, also where the call failed as a whole.
-  if (!s.ok()) statuses.assign(keys.size(), s);
+  NoThrow("MultiGet", [&] {
+    statuses.assign(keys.size(), s);
+    return s;
+  }).IgnoreError();
   return statuses;
 }
 
@@ -283,47 +227,28 @@ std::vector<Status> ReadCalls::MultiGet(const ReadOptions& options, const std::v
   return GetFromMany(options, families, keys, values);
 }
 
-// As without a handle, an iterator has no other way to report an error than its own status.
-Iterator* ReadCalls::NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
-  Iterator* it = nullptr;
-  const Status s = parts_.context->WithMemory([&] {
-    uint32_t id;
-    Status known = parts_.handles->IdOf(family, &id);
-    if (known.ok()) known = parts_.sources->BeforeRead();
-    if (known.ok()) it = parts_.read->MakeIterator(options, id);
-    return known;
-  });
-  return s.ok() ? it : NewErrorIterator(s);
-}
-
 // A family has two properties of its own; every other one is the database's, by whichever handle it is asked for.
 bool ReadCalls::GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) {
   DCHECK(value != nullptr);
-  uint32_t id;
-  if (parts_.context->fork_guard.InChild() || !parts_.handles->IdOf(family, &id).ok()) return false;
   const bool keys = property == Slice("miodb.estimate-num-keys");
-  if (id == kDefaultFamily || !(keys || property == Slice("miodb.approximate-bytes"))) {
-    return GetProperty(property, value);
-  }
-  const Status s = parts_.context->WithMemory([&] {
-    Status ready = parts_.sources->BeforeRead();
-    if (!ready.ok()) return ready;
+  const Status s = parts_.handles->InFamily(family, [&](uint32_t id) {
+    if (id == kDefaultFamily || !(keys || property == Slice("miodb.approximate-bytes"))) {
+      return GetProperty(property, value) ? Status::OK() : Status::NotFound(Slice());
+    }
     *value = std::to_string(keys ? parts_.handles->EstimateKeys(id) : parts_.handles->ApproximateBytes(id));
     return Status::OK();
   });
   return s.ok();
 }
 
-// The sizes are zeros first, so that a handle that is refused does not leave what the caller had in their place.
+// The sizes are zeros first, so that an error, which LevelDB's call has no way to tell, does not leave what the caller
+// had in their place.
 void ReadCalls::GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) {
   DCHECK(n == 0 || (range != nullptr && sizes != nullptr));
   std::fill(sizes, sizes + n, 0);
-  const Status s = parts_.context->WithMemory([&] {
-    uint32_t id;
-    Status known = parts_.handles->IdOf(family, &id);
-    parts_.sources->BeforeRead().IgnoreError();
-    if (known.ok()) parts_.handles->SumSizes(id, range, n, sizes);
-    return known;
+  const Status s = parts_.handles->InFamily(family, [&](uint32_t id) {
+    parts_.handles->SumSizes(id, range, n, sizes);
+    return Status::OK();
   });
   s.IgnoreError();
 }

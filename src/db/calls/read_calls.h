@@ -1,7 +1,6 @@
 // The calls of DB that read, with the handle of a column family and without: what a live database and a view have in
-// common. A call with a handle asks whose it is, puts the family's prefix before the keys, and goes on as the call
-// without one does. With the default family's handle it is that call. In a reader each call looks first
-// (ReadSources::before_read).
+// common. A call without a handle is that with the default family's. A get of a key alone is an exception, because it
+// would pay for the look at the handle.
 //
 // Threads: any. After a crash: reads change nothing.
 
@@ -26,6 +25,8 @@ struct ReadSources;
 class ReadCalls : public DB {
  public:
   using DB::GetProperty;
+  using DB::KeyMayExist;
+  using DB::MultiGet;
 
   // In a child of fork() nothing of the object is touched, not even destroyed: its threads, locks and files are the
   // parent's.
@@ -36,11 +37,6 @@ class ReadCalls : public DB {
 
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                               std::vector<std::string>* values) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                               std::vector<PinnableSlice>* values) override;
-  bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) override;
   Iterator* NewIterator(const ReadOptions& options) override;
   const Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;
@@ -86,8 +82,6 @@ class ReadCalls : public DB {
   Status GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value);
   template <typename Value>
   Status GetOne(const ReadOptions& options, const Slice& key, Value* value);
-  template <typename Value>
-  std::vector<Status> GetMany(const ReadOptions& options, const std::vector<Slice>& keys, std::vector<Value>* values);
   template <typename Value>
   std::vector<Status> GetFromMany(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                                   const std::vector<Slice>& keys, std::vector<Value>* values);

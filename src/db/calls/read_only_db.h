@@ -17,7 +17,8 @@ namespace miodb {
 class ReadOnlyDb : public ReadCalls {
  public:
   using DB::CompactRange;
-  using DB::DeleteRange;
+  using DB::Delete;
+  using DB::Put;
   using ReadCalls::GetProperty;
 
   // There are "miodb.estimate-num-keys", "miodb.identity", and of a family the two that it has in every one.
@@ -29,21 +30,11 @@ class ReadOnlyDb : public ReadCalls {
   Status Flush() override { return Status::OK(); }
   Status WaitForIdle() override { return Status::OK(); }
 
-  // Nobody can write to it. A deletion of a range without a handle comes as a batch.
+  // Nobody can write to it. The other calls for one update write a batch.
   Status Write(const WriteOptions&, WriteBatch*) override { return Refusal(); }
   Status WriteIfUnchanged(const WriteOptions&, WriteBatch*, const std::vector<KeyAsOf>&) override { return Refusal(); }
   Status Put(const WriteOptions&, const Slice&, const Slice&) override { return Refusal(); }
-  Status Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) override { return Refusal(); }
   Status Delete(const WriteOptions&, const Slice&) override { return Refusal(); }
-  Status Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) override { return Refusal(); }
-  Status Merge(const WriteOptions&, const Slice&, const Slice&) override { return Refusal(); }
-  Status Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) override { return Refusal(); }
-  Status SingleDelete(const WriteOptions&, const Slice&) override { return Refusal(); }
-  Status SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) override { return Refusal(); }
-  Status DeleteRange(const WriteOptions&, const Slice&, const Slice&) override { return Refusal(); }
-  Status DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) override {
-    return Refusal();
-  }
   Status CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family) override;
   Status DropColumnFamily(ColumnFamilyHandle*) override { return Refusal(); }
   Status StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) override { return Refusal(); }

@@ -18,30 +18,40 @@ namespace miodb {
 Snapshot::~Snapshot() = default;
 DB::~DB() = default;
 
-// For classes that implement DB by Write alone.
+namespace {
+
+// A write as a batch of one, which a class that has its own Write knows or refuses.
+template <typename Fill>
+Status WriteOne(DB* db, const WriteOptions& options, Fill fill) {
+  WriteBatch batch;
+  const Status s = NoThrow("WriteBatch", [&] {
+    fill(&batch);
+    return Status::OK();
+  });
+  return s.ok() ? db->Write(options, &batch) : s;
+}
+
+}  // namespace
+
+// For classes that implement DB by Write alone. Without a handle a batch takes the update as one of the default family.
 Status DB::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  WriteBatch batch;
-  batch.Put(key, value);
-  return Write(options, &batch);
+  return DB::Put(options, nullptr, key, value);
 }
-
-Status DB::Delete(const WriteOptions& options, const Slice& key) {
-  WriteBatch batch;
-  batch.Delete(key);
-  return Write(options, &batch);
+Status DB::Delete(const WriteOptions& options, const Slice& key) { return DB::Delete(options, nullptr, key); }
+Status DB::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
+  return WriteOne(this, options, [&](WriteBatch* batch) { batch->Put(family, key, value); });
 }
-
-// As batches of one, which a class that has its own Write knows or refuses.
-Status DB::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
-  WriteBatch batch;
-  batch.Merge(key, operand);
-  return Write(options, &batch);
+Status DB::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
+  return WriteOne(this, options, [&](WriteBatch* batch) { batch->Delete(family, key); });
 }
-
-Status DB::SingleDelete(const WriteOptions& options, const Slice& key) {
-  WriteBatch batch;
-  batch.SingleDelete(key);
-  return Write(options, &batch);
+Status DB::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key, const Slice& operand) {
+  return WriteOne(this, options, [&](WriteBatch* batch) { batch->Merge(family, key, operand); });
+}
+Status DB::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
+  return WriteOne(this, options, [&](WriteBatch* batch) { batch->SingleDelete(family, key); });
+}
+Status DB::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin, const Slice& end) {
+  return WriteOne(this, options, [&](WriteBatch* batch) { batch->DeleteRange(family, begin, end); });
 }
 
 Status DB::WriteIfUnchanged(const WriteOptions&, WriteBatch*, const std::vector<KeyAsOf>&) {
@@ -51,12 +61,6 @@ Status DB::WriteIfUnchanged(const WriteOptions&, WriteBatch*, const std::vector<
 // Numbers that no class has to have.
 uint64_t DB::GetLatestSequenceNumber() const { return 0; }
 uint64_t Snapshot::GetSequenceNumber() const { return 0; }
-
-Status DB::DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end) {
-  WriteBatch batch;
-  batch.DeleteRange(begin, end);
-  return Write(options, &batch);
-}
 
 Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
@@ -82,12 +86,14 @@ Status DB::EndTrace() { return Status::NotSupported("this DB has no EndTrace"); 
 
 namespace {
 
+Status DbWithoutFamilies() { return Status::NotSupported("this DB has no column families"); }
 Status NoSavepoints() { return Status::NotSupported("this DB has no savepoints"); }
 
 // Many gets by one call for each, all as of one moment.
 template <typename Value>
-std::vector<Status> GetEach(DB* db, const ReadOptions& options, const std::vector<Slice>& keys,
-                            std::vector<Value>* values) {
+std::vector<Status> GetEach(DB* db, const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                            const std::vector<Slice>& keys, std::vector<Value>* values) {
+  if (!families.empty()) return std::vector<Status>(keys.size(), DbWithoutFamilies());
   ReadOptions at_once = options;
   if (options.snapshot == nullptr) at_once.snapshot = db->GetSnapshot();
   std::vector<Status> statuses;
@@ -118,23 +124,38 @@ Status DB::GetUpdatesSince(uint64_t, std::unique_ptr<UpdateIterator>* updates) {
 }
 Status DB::FollowSource(const Slice&) { return Status::NotSupported("this DB follows no source"); }
 
-std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                 std::vector<std::string>* values) {
-  return GetEach(this, options, keys, values);
+std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                 const std::vector<Slice>& keys, std::vector<std::string>* values) {
+  return GetEach(this, options, families, keys, values);
 }
 
 // Pins that the slices hold are released first, also for keys that are not found.
-std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                 std::vector<PinnableSlice>* values) {
+std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                 const std::vector<Slice>& keys, std::vector<PinnableSlice>* values) {
   values->clear();
-  return GetEach(this, options, keys, values);
+  return GetEach(this, options, families, keys, values);
 }
 
 // A class that knows no better says that any key may be there, which is never wrong.
-bool DB::KeyMayExist(const ReadOptions&, const Slice&, std::string*, bool* value_found) {
+bool DB::KeyMayExist(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
   return true;
 }
+
+// For classes that have no families.
+Status DB::CreateColumnFamily(const std::string&, ColumnFamilyHandle**) { return DbWithoutFamilies(); }
+Status DB::GetColumnFamily(const std::string&, ColumnFamilyHandle**) { return DbWithoutFamilies(); }
+Status DB::DropColumnFamily(ColumnFamilyHandle*) { return DbWithoutFamilies(); }
+Status DB::ListColumnFamilies(std::vector<std::string>*) { return DbWithoutFamilies(); }
+ColumnFamilyHandle* DB::DefaultColumnFamily() { return nullptr; }
+Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*) { return DbWithoutFamilies(); }
+Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, PinnableSlice*) { return DbWithoutFamilies(); }
+Iterator* DB::NewIterator(const ReadOptions&, ColumnFamilyHandle*) { return NewErrorIterator(DbWithoutFamilies()); }
+bool DB::GetProperty(ColumnFamilyHandle*, const Slice&, std::string*) { return false; }
+void DB::GetApproximateSizes(ColumnFamilyHandle*, const Range*, int n, uint64_t* sizes) {
+  std::fill(sizes, sizes + n, 0);
+}
+void DB::CompactRange(ColumnFamilyHandle*, const Slice*, const Slice*) {}
 
 // ---- writes
 
@@ -144,14 +165,6 @@ Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& v
 
 Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
   return write_->Update(options, kBatchDeletion, key, Slice());
-}
-
-Status DBImpl::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
-  return write_->Update(options, kBatchMerge, key, operand);
-}
-
-Status DBImpl::SingleDelete(const WriteOptions& options, const Slice& key) {
-  return write_->Update(options, kBatchSingleDeletion, key, Slice());
 }
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) { return write_->Write(options, updates); }

@@ -73,9 +73,7 @@ class DBImpl final : public FamilyCalls {
   using FamilyCalls::CompactRange;
   using FamilyCalls::Delete;
   using FamilyCalls::GetProperty;
-  using FamilyCalls::Merge;
   using FamilyCalls::Put;
-  using FamilyCalls::SingleDelete;
   using Hooks = DbHooks;
   using Step = BackgroundStep;
 
@@ -84,8 +82,6 @@ class DBImpl final : public FamilyCalls {
 
   Status Put(const WriteOptions& options, const Slice& key, const Slice& value) override;
   Status Delete(const WriteOptions& options, const Slice& key) override;
-  Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand) override;
-  Status SingleDelete(const WriteOptions& options, const Slice& key) override;
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;
   bool GetProperty(const Slice& property, std::string* value) override;

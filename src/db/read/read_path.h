@@ -41,6 +41,9 @@ class ReadPath {
   ReadPath(const ReadPath&) = delete;
   ReadPath& operator=(const ReadPath&) = delete;
 
+  // Before a call of a reader's: see ReadSources.
+  Status BeforeRead() const { return sources_->BeforeRead(); }
+
   // As DB's calls of these names.
   Status Get(const ReadOptions& options, const Slice& key, std::string* value);
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);

@@ -383,6 +383,29 @@ TEST_F(FamiliesTest, MultiGetReadsKeysOfSeveralFamiliesAsOfOneMoment) {
   EXPECT_TRUE(db_->MultiGet(ReadOptions(), {a}, keys, &values)[4].IsInvalidArgument());
 }
 
+TEST_F(FamiliesTest, MultiGetWithoutHandlesReadsTheDefaultFamily) {
+  Open();
+  PutIn(Create("a"), "k", "a's");
+  Put("k", "default");
+  const std::vector<ColumnFamilyHandle*> none;
+  for (const std::string& last : {std::string("missing"), kMark + "hidden"}) {  // a hidden key takes another way
+    const std::vector<Slice> keys = {"k", last};
+    std::vector<std::string> values(7, "left over");
+    std::vector<PinnableSlice> pinned(7);
+    for (const std::vector<Status>& statuses :
+         {db_->MultiGet(ReadOptions(), none, keys, &values), db_->MultiGet(ReadOptions(), keys, &values),
+          db_->MultiGet(ReadOptions(), none, keys, &pinned), db_->MultiGet(ReadOptions(), keys, &pinned)}) {
+      ASSERT_EQ(2u, statuses.size());
+      EXPECT_OK(statuses[0]);
+      EXPECT_TRUE(statuses[1].IsNotFound()) << last;
+    }
+    ASSERT_EQ(2u, values.size());
+    ASSERT_EQ(2u, pinned.size());
+    EXPECT_EQ("default", values[0]);
+    EXPECT_EQ("default", pinned[0].ToString());
+  }
+}
+
 TEST_F(FamiliesTest, AMergeOperatorGetsTheKeysOfTheFamily) {
   const KeyRecorder recorder;
   options_.merge_operator = &recorder;

@@ -119,14 +119,17 @@ class OutOfMemoryTest : public DbTestBase {
     Ok("Get", [&] { return db_->Get(ReadOptions(), key, &pinned); });
     std::vector<Slice> keys;
     std::vector<std::string> values;
+    std::vector<ColumnFamilyHandle*> handles;
     {
       const Exempt test;
       keys = {key, "no such key"};
+      handles.assign(keys.size(), db_->DefaultColumnFamily());
     }
-    Ok("MultiGet", [&] {
-      const std::vector<Status> statuses = db_->MultiGet(ReadOptions(), keys, &values);
+    const auto first_of = [](const std::vector<Status>& statuses) {
       return statuses.empty() ? Status::IOError("out of memory") : statuses[0];
-    });
+    };
+    Ok("MultiGet", [&] { return first_of(db_->MultiGet(ReadOptions(), keys, &values)); });
+    Ok("MultiGet", [&] { return first_of(db_->MultiGet(ReadOptions(), handles, keys, &values)); });
     const Snapshot* const snapshot = db_->GetSnapshot();
     Iterator* it = nullptr;
     Ok("iterator", [&] {
