@@ -123,44 +123,48 @@ class MIODB_EXPORT OptimisticTransaction {
   // without one, or with nullptr, of the default one.
 
   // A write that reads nothing is tracked as well: who writes the same key in between makes the commit Busy.
-  Status Put(const Slice& key, const Slice& value);
+  Status Put(const Slice& key, const Slice& value) { return Put(nullptr, key, value); }
   Status Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
 
   // Two transactions that only merge into one key are in each other's way, too. Merges that need not be part of a
   // transaction are better made by DB::Merge, which never fails for that.
-  Status Merge(const Slice& key, const Slice& operand);
+  Status Merge(const Slice& key, const Slice& operand) { return Merge(nullptr, key, operand); }
   Status Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand);
 
   // Whether the key is there is not found out; GetForUpdate tells.
-  Status Delete(const Slice& key);
+  Status Delete(const Slice& key) { return Delete(nullptr, key); }
   Status Delete(ColumnFamilyHandle* family, const Slice& key);
 
   // The condition of DB::SingleDelete is the caller's to keep, over all transactions.
-  Status SingleDelete(const Slice& key);
+  Status SingleDelete(const Slice& key) { return SingleDelete(nullptr, key); }
   Status SingleDelete(ColumnFamilyHandle* family, const Slice& key);
 
   // Removes all keys from begin up to end, which is not one of them, when Commit applies it: also those that others put
   // there until then. Tracks none of them. Writes of the transaction into the range after this call count. RocksDB's
   // transactions do not have it.
-  Status DeleteRange(const Slice& begin, const Slice& end);
+  Status DeleteRange(const Slice& begin, const Slice& end) { return DeleteRange(nullptr, begin, end); }
   Status DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end);
 
   // ---- Reads, which see the transaction's own writes
 
   // The value that the key has now, or at options.snapshot, with the transaction's writes. Errors of DB::Get.
-  Status Get(const ReadOptions& options, const Slice& key, std::string* value);
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value) {
+    return Get(options, nullptr, key, value);
+  }
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
 
   // The same, and tracks the key, whether it is there or not: Commit fails if it changes. If the value that is returned
   // is newer than the moment from which the key is tracked, it has changed already, and Commit will say so.
   // value: may be nullptr, if only tracking is wanted.
-  Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value);
+  Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value) {
+    return GetForUpdate(options, nullptr, key, value);
+  }
   Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
 
   // An iterator over the database now, or at options.snapshot, with the transaction's writes. Tracks nothing. The
   // caller deletes it, before the transaction ends. WriteBatchWithIndex::NewIteratorWithBase says which later writes of
   // the transaction the iterator shows.
-  Iterator* GetIterator(const ReadOptions& options);
+  Iterator* GetIterator(const ReadOptions& options) { return GetIterator(options, nullptr); }
   Iterator* GetIterator(const ReadOptions& options, ColumnFamilyHandle* family);
 
   // ---- Snapshot

@@ -98,11 +98,11 @@ class MIODB_EXPORT WriteBatch {
   void Delete(const Slice& key);
 
   // As DB::Merge and DB::SingleDelete (db.h), whose conditions hold. Not LevelDB's.
-  void Merge(const Slice& key, const Slice& operand);
-  void SingleDelete(const Slice& key);
+  void Merge(const Slice& key, const Slice& operand) { Merge(nullptr, key, operand); }
+  void SingleDelete(const Slice& key) { SingleDelete(nullptr, key); }
 
   // Removes all keys k with begin <= k < end, also those that were put earlier in this batch (db.h). Not LevelDB's.
-  void DeleteRange(const Slice& begin, const Slice& end);
+  void DeleteRange(const Slice& begin, const Slice& end) { DeleteRange(nullptr, begin, end); }
 
   // The same in this column family (column_family.h). The batch keeps the family's number and not the handle. Whether
   // the family is still there is asked when the batch is written: if one of them was dropped, nothing of it is. nullptr

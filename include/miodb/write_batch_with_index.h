@@ -138,22 +138,22 @@ class MIODB_EXPORT WriteBatchWithIndex {
   // large.
 
   // Sets the value of key, whatever it was in the batch or the database.
-  void Put(const Slice& key, const Slice& value);
+  void Put(const Slice& key, const Slice& value) { Put(nullptr, key, value); }
 
   // Merges operand into the value that key has by the batch so far, or by the database. An operator is needed to read
   // it here; to write it, the database needs one.
-  void Merge(const Slice& key, const Slice& operand);
+  void Merge(const Slice& key, const Slice& operand) { Merge(nullptr, key, operand); }
 
   // Removes key. Reads of the batch find it gone, without a look at the database.
-  void Delete(const Slice& key);
+  void Delete(const Slice& key) { Delete(nullptr, key); }
 
   // The same to reads of the batch; DB::SingleDelete says when it may be used. A put in the same batch counts as a put.
-  void SingleDelete(const Slice& key);
+  void SingleDelete(const Slice& key) { SingleDelete(nullptr, key); }
 
   // Removes all keys from begin up to end, which is not one of them, as DB::DeleteRange does; what the batch is given
   // for such a key afterwards counts. Costs no search of the database. Nothing is removed if begin is end, or comes
   // after it, which DB::Write refuses.
-  void DeleteRange(const Slice& begin, const Slice& end);
+  void DeleteRange(const Slice& begin, const Slice& end) { DeleteRange(nullptr, begin, end); }
 
   // The same of a column family.
   void Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
@@ -182,23 +182,24 @@ class MIODB_EXPORT WriteBatchWithIndex {
   // The value that the key has by the batch alone. NotFound: the batch removes it, or says nothing of it.
   // MergeInProgress: it only merges into what the database has. InvalidArgument and Corruption: as DB::Get of merges.
   // An error leaves *value as it was.
-  Status GetFromBatch(const Slice& key, std::string* value) const;
+  Status GetFromBatch(const Slice& key, std::string* value) const { return GetFromBatch(nullptr, key, value); }
   Status GetFromBatch(ColumnFamilyHandle* family, const Slice& key, std::string* value) const;
 
   // The value that db->Get(options, key, value) would give if the batch had been written behind the state that the
   // options say. Errors are those of DB::Get and of GetFromBatch. Where the batch alone decides, the database is not
   // asked, nor whether it has the family.
-  Status GetFromBatchAndDB(DB* db, const ReadOptions& options, const Slice& key, std::string* value) const;
-  Status GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                           std::string* value) const;
+  Status GetFromBatchAndDB(DB* db, const ReadOptions& options, const Slice& key, std::string* value) const {
+    return GetFromBatchAndDB(db, options, nullptr, key, value);
+  }
 
-  // The same, and *expiry_micros as from DB::GetWithExpiry: UINT64_MAX also where the batch alone decides.
+  // The same of a column family, and *expiry_micros, if not null, as from DB::GetWithExpiry: UINT64_MAX also where the
+  // batch alone decides.
   Status GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                           std::string* value, uint64_t* expiry_micros) const;
+                           std::string* value, uint64_t* expiry_micros = nullptr) const;
 
   // A cursor over the updates themselves, which the caller deletes before the batch. Never nullptr; throws
   // std::bad_alloc.
-  WBWIIterator* NewIterator() const;
+  WBWIIterator* NewIterator() const { return NewIterator(nullptr); }
   WBWIIterator* NewIterator(ColumnFamilyHandle* family) const;
 
   // An iterator over what base shows, as it is with the batch. Takes base, an iterator over the same family, which must
@@ -206,7 +207,9 @@ class MIODB_EXPORT WriteBatchWithIndex {
   // that base was made with, for their bounds; nullptr: there are none. Refresh refreshes base.
   // Updates that the batch is given while the iterator lives are seen by its next move, and so is what is taken back;
   // key() and value() must not be looked at between the change and that move.
-  Iterator* NewIteratorWithBase(Iterator* base, const ReadOptions* options = nullptr) const;
+  Iterator* NewIteratorWithBase(Iterator* base, const ReadOptions* options = nullptr) const {
+    return NewIteratorWithBase(nullptr, base, options);
+  }
   Iterator* NewIteratorWithBase(ColumnFamilyHandle* family, Iterator* base, const ReadOptions* options = nullptr) const;
 
   // The batch, to be written or looked at, with all updates in their order, also those that the index has forgotten;

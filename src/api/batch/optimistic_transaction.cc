@@ -170,29 +170,20 @@ OptimisticTransaction::OptimisticTransaction(DB* db, const WriteOptions& write_o
 
 OptimisticTransaction::~OptimisticTransaction() = default;
 
-// A call without a handle is that with none, which is the default family's.
-Status OptimisticTransaction::Put(const Slice& key, const Slice& value) { return Put(nullptr, key, value); }
 Status OptimisticTransaction::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
   return rep_->Write(family, key, [&] { rep_->batch.Put(family, key, value); });
 }
 
-Status OptimisticTransaction::Merge(const Slice& key, const Slice& operand) { return Merge(nullptr, key, operand); }
 Status OptimisticTransaction::Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand) {
   return rep_->Write(family, key, [&] { rep_->batch.Merge(family, key, operand); });
 }
 
-Status OptimisticTransaction::Delete(const Slice& key) { return Delete(nullptr, key); }
 Status OptimisticTransaction::Delete(ColumnFamilyHandle* family, const Slice& key) {
   return rep_->Write(family, key, [&] { rep_->batch.Delete(family, key); });
 }
 
-Status OptimisticTransaction::SingleDelete(const Slice& key) { return SingleDelete(nullptr, key); }
 Status OptimisticTransaction::SingleDelete(ColumnFamilyHandle* family, const Slice& key) {
   return rep_->Write(family, key, [&] { rep_->batch.SingleDelete(family, key); });
-}
-
-Status OptimisticTransaction::DeleteRange(const Slice& begin, const Slice& end) {
-  return DeleteRange(nullptr, begin, end);
 }
 
 // Tracks nothing: what the range has is known at the commit alone, and goes whatever it is.
@@ -203,26 +194,16 @@ Status OptimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Slic
   });
 }
 
-Status OptimisticTransaction::Get(const ReadOptions& options, const Slice& key, std::string* value) {
-  return Get(options, nullptr, key, value);
-}
-
 // A get tracks nothing: Commit does not fail because a key that it returned has changed since.
 Status OptimisticTransaction::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                                   std::string* value) {
   return rep_->batch.GetFromBatchAndDB(rep_->db, options, family, key, value);
 }
 
-Status OptimisticTransaction::GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value) {
-  return GetForUpdate(options, nullptr, key, value);
-}
-
 Status OptimisticTransaction::GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                                            std::string* value) {
   return NoThrow(kPlace, [&] { return rep_->GetForUpdate(options, Rep::KeyOf(family, key), value); });
 }
-
-Iterator* OptimisticTransaction::GetIterator(const ReadOptions& options) { return GetIterator(options, nullptr); }
 
 // Keys that the iterator shows are not tracked, so a program that depends on one of them has to read it by
 // GetForUpdate.

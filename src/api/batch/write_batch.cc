@@ -92,13 +92,6 @@ WriteBatch::~WriteBatch() = default;
 // All kinds have the same form; the type says whether there is a value.
 void WriteBatch::Put(const Slice& key, const Slice& value) { WriteBatchInternal::Add(this, kBatchPut, key, value); }
 void WriteBatch::Delete(const Slice& key) { WriteBatchInternal::Add(this, kBatchDeletion, key, Slice()); }
-void WriteBatch::Merge(const Slice& key, const Slice& operand) {
-  WriteBatchInternal::Add(this, kBatchMerge, key, operand);
-}
-void WriteBatch::SingleDelete(const Slice& key) { WriteBatchInternal::Add(this, kBatchSingleDeletion, key, Slice()); }
-void WriteBatch::DeleteRange(const Slice& begin, const Slice& end) {
-  WriteBatchInternal::Add(this, kBatchRangeDeletion, begin, end);
-}
 
 // The default family's handle stands for none.
 void WriteBatch::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {

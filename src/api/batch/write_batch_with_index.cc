@@ -32,13 +32,6 @@ WriteBatchWithIndex::WriteBatchWithIndex(const Comparator* comparator, size_t re
 
 WriteBatchWithIndex::~WriteBatchWithIndex() = default;
 
-// A call without a handle is that with none, which stands for the default family.
-void WriteBatchWithIndex::Put(const Slice& key, const Slice& value) { Put(nullptr, key, value); }
-void WriteBatchWithIndex::Merge(const Slice& key, const Slice& operand) { Merge(nullptr, key, operand); }
-void WriteBatchWithIndex::Delete(const Slice& key) { Delete(nullptr, key); }
-void WriteBatchWithIndex::SingleDelete(const Slice& key) { SingleDelete(nullptr, key); }
-void WriteBatchWithIndex::DeleteRange(const Slice& begin, const Slice& end) { DeleteRange(nullptr, begin, end); }
-
 // Only the id of a family is kept: what the handle stands for by the time of the write is the database's to say.
 void WriteBatchWithIndex::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
   rep_->index.Add(kBatchPut, {IdOf(family), key}, value);
@@ -84,10 +77,6 @@ Status WriteBatchWithIndex::PopSavePoint() {
   return Status::OK();
 }
 
-Status WriteBatchWithIndex::GetFromBatch(const Slice& key, std::string* value) const {
-  return GetFromBatch(nullptr, key, value);
-}
-
 // Without a database nobody knows what a key was before the batch, so operands have a value here only if the batch has
 // what they are merged into.
 Status WriteBatchWithIndex::GetFromBatch(ColumnFamilyHandle* family, const Slice& key, std::string* value) const {
@@ -106,18 +95,8 @@ Status WriteBatchWithIndex::GetFromBatch(ColumnFamilyHandle* family, const Slice
   });
 }
 
-Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options, const Slice& key,
-                                              std::string* value) const {
-  return GetFromBatchAndDB(db, options, nullptr, key, value);
-}
-
 // The database is asked only where its answer counts; by the call without a handle if there is none, which classes have
 // that know no families.
-Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family,
-                                              const Slice& key, std::string* value) const {
-  return GetFromBatchAndDB(db, options, family, key, value, nullptr);
-}
-
 Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family,
                                               const Slice& key, std::string* value, uint64_t* expiry_micros) const {
   DCHECK(db != nullptr && value != nullptr);
@@ -150,13 +129,8 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options
 
 // The iterator refers to the index, so it must not outlive the batch; after a change of the batch it is not valid until
 // it is moved to a place anew.
-WBWIIterator* WriteBatchWithIndex::NewIterator() const { return NewIterator(nullptr); }
 WBWIIterator* WriteBatchWithIndex::NewIterator(ColumnFamilyHandle* family) const {
   return NewBatchEntries(&rep_->index, IdOf(family));
-}
-
-Iterator* WriteBatchWithIndex::NewIteratorWithBase(Iterator* base, const ReadOptions* options) const {
-  return NewIteratorWithBase(nullptr, base, options);
 }
 
 // As DB::NewIterator: an error is an iterator that has it.
