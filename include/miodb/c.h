@@ -221,7 +221,7 @@ MIODB_C_EXPORT miodb_pinnedslice_t* miodb_get_pinned_cf(struct leveldb_t* db,
                                                         const struct leveldb_readoptions_t* options,
                                                         miodb_column_family_t* family, const char* key, size_t keylen,
                                                         char** errptr);
-/* As miodb_multi_get, with a family for each key. */
+/* As miodb_multi_get, with a family for each key; NULL in place of the array: the default one for all. */
 MIODB_C_EXPORT void miodb_multi_get_cf(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
                                        miodb_column_family_t* const* families, size_t num_keys, const char* const* keys,
                                        const size_t* keylens, char** values, size_t* vallens, char** errors);

@@ -1,6 +1,5 @@
 // Backups in the C API.
 
-#include <memory>
 #include <vector>
 
 #include "miodb/backup.h"
@@ -41,12 +40,8 @@ uint64_t miodb_create_backup(leveldb_t* db, const char* folder, uint64_t bytes_p
 // The list is the caller's until it is destroyed, and does not change with the folder.
 miodb_backups_t* miodb_list_backups(const char* folder, char** errptr) {
   DCHECK(folder != nullptr);
-  std::unique_ptr<miodb_backups_t> backups;
-  const Status s = miodb::NoThrow("backups", [&] {
-    backups = std::make_unique<miodb_backups_t>();
-    return miodb::ListBackups(folder, &backups->rep);
-  });
-  return SaveError(errptr, s) ? nullptr : backups.release();
+  return miodb::NewHandle<miodb_backups_t>("backups", errptr,
+                                           [&](auto* list) { return miodb::ListBackups(folder, list); });
 }
 
 void miodb_backups_destroy(miodb_backups_t* backups) { delete backups; }

@@ -20,6 +20,7 @@
 #include "miodb/write_batch.h"
 #include "miodb/write_batch_with_index.h"
 #include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 struct leveldb_t {
   miodb::DB* rep;
@@ -103,6 +104,13 @@ auto& RepOf(Handle* handle) {
   return handle->rep;
 }
 
+// An item of a list that a C program has. A number that the list does not have is a mistake of the program.
+template <typename List>
+const auto& At(const List* list, size_t i) {
+  CHECK_LT(i, RepOf(list).size());
+  return RepOf(list)[i];
+}
+
 // A C program has the address of the database's own handle, so there is nothing that it has to free.
 inline ColumnFamilyHandle* HandleOf(miodb_column_family_t* family) {
   return reinterpret_cast<ColumnFamilyHandle*>(family);
@@ -111,15 +119,20 @@ inline ColumnFamilyHandle* HandleOf(miodb_column_family_t* family) {
 // The bytes and a final zero in memory from malloc, which is what C callers free.
 char* CopyForC(const Slice& bytes);
 
-// An item of a list. A number that the list does not have is a mistake of the program.
-template <typename List>
-const auto& At(const List* list, size_t i) {
-  CHECK_LT(i, RepOf(list).size());
-  return RepOf(list)[i];
-}
-
 // If s is an error, puts its message in place of *errptr and returns true.
 bool SaveError(char** errptr, const Status& s);
+
+// Makes a handle of C and has fill(&rep) store what it stands for. NULL if that fails, with the error in *errptr. The
+// handle comes first, so that nothing can fail when there is something to close.
+template <typename Handle, typename Fill>
+Handle* NewHandle(const Slice& place, char** errptr, Fill fill) {
+  std::unique_ptr<Handle> handle;
+  const Status s = NoThrow(place, [&] {
+    handle = std::make_unique<Handle>();
+    return fill(&handle->rep);
+  });
+  return SaveError(errptr, s) ? nullptr : handle.release();
+}
 
 // For a call that looks for something: whether the call found it. NotFound is an answer and no error.
 bool Found(const Status& s, char** errptr);

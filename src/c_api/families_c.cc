@@ -179,18 +179,20 @@ miodb_pinnedslice_t* miodb_get_pinned_cf(leveldb_t* db, const leveldb_readoption
   return Found(s, errptr) ? value.release() : nullptr;
 }
 
-// As miodb_multi_get: every place is written, whatever happens.
+// Every place of the three arrays is written, whatever happens: without memory for the call each key gets the error,
+// so that a program can free what it finds without knowing how far the call came.
 void miodb_multi_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, miodb_column_family_t* const* families,
                         size_t num_keys, const char* const* keys, const size_t* keylens, char** values, size_t* vallens,
                         char** errors) {
-  DCHECK(num_keys == 0 || (families != nullptr && keys != nullptr && keylens != nullptr));
+  DCHECK(num_keys == 0 || (keys != nullptr && keylens != nullptr));
+  DCHECK(num_keys == 0 || (values != nullptr && vallens != nullptr && errors != nullptr));
   std::vector<std::string> found;
   std::vector<Status> statuses;
   const Status called = miodb::NoThrow("MultiGet", [&] {
     std::vector<ColumnFamilyHandle*> handles;
     std::vector<Slice> slices;
     for (size_t i = 0; i < num_keys; i++) {
-      handles.push_back(HandleOf(families[i]));
+      if (families != nullptr) handles.push_back(HandleOf(families[i]));
       slices.emplace_back(keys[i], keylens[i]);
     }
     statuses = RepOf(db)->MultiGet(RepOf(options), handles, slices, &found);

@@ -1,7 +1,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 
 #include "leveldb/c.h"
 #include "miodb/comparator.h"
@@ -202,19 +201,11 @@ extern "C" {
 // may rely on that.
 leveldb_t* leveldb_open(const leveldb_options_t* options, const char* name, char** errptr) {
   DCHECK(name != nullptr);
-  miodb::DB* db = nullptr;
-  const Status opened = miodb::NoThrow(name, [&] {
+  return miodb::NewHandle<leveldb_t>(name, errptr, [&](miodb::DB** db) {
     miodb::Options clipped = RepOf(options);
     miodb::ClipAsLevelDB(&clipped);
-    return miodb::DB::Open(clipped, name, &db);
+    return miodb::DB::Open(clipped, name, db);
   });
-  if (SaveError(errptr, opened)) return nullptr;
-  auto* const handle = new (std::nothrow) leveldb_t{db};
-  if (handle == nullptr) {
-    delete db;
-    SaveError(errptr, Status::IOError(name, "out of memory"));
-  }
-  return handle;
 }
 
 // Iterators, snapshots and pinned values are gone by now, as in C++: nothing here counts them.

@@ -18,16 +18,8 @@ using miodb::RepOf;
 using miodb::SaveError;
 using miodb::Slice;
 using miodb::Status;
-using miodb::ValueForC;
 
 namespace {
-
-std::vector<Slice> SlicesOf(size_t count, const char* const* bytes, const size_t* sizes) {
-  std::vector<Slice> slices;
-  slices.reserve(count);
-  for (size_t i = 0; i < count; i++) slices.emplace_back(bytes[i], sizes[i]);
-  return slices;
-}
 
 // Dumps into *text, which is deleted: an error of its Close is one of the dump.
 Status DumpInto(miodb::Env* env, const char* fname, miodb::WritableFile* text) {
@@ -69,24 +61,9 @@ void miodb_pinnedslice_destroy(miodb_pinnedslice_t* slice) { delete slice; }
 
 // ---- Many gets. ----
 
-// Every place of the three arrays is written, whatever happens: without memory for the call each key gets the error,
-// so that a program can free what it finds without knowing how far the call came.
 void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t num_keys, const char* const* keys,
                      const size_t* keylens, char** values, size_t* vallens, char** errors) {
-  DCHECK(num_keys == 0 || (keys != nullptr && keylens != nullptr));
-  DCHECK(num_keys == 0 || (values != nullptr && vallens != nullptr && errors != nullptr));
-  std::vector<std::string> found;
-  std::vector<Status> statuses;
-  const Status called = miodb::NoThrow("MultiGet", [&] {
-    statuses = RepOf(db)->MultiGet(RepOf(options), SlicesOf(num_keys, keys, keylens), &found);
-    return statuses.size() == num_keys ? Status::OK() : Status::IOError("MultiGet", "out of memory");
-  });
-  CHECK(!called.ok() || found.size() == num_keys);
-  for (size_t i = 0; i < num_keys; i++) {
-    const Status& s = called.ok() ? statuses[i] : called;
-    errors[i] = nullptr;
-    values[i] = ValueForC(s, s.ok() ? Slice(found[i]) : Slice(), &vallens[i], &errors[i]);
-  }
+  miodb_multi_get_cf(db, options, nullptr, num_keys, keys, keylens, values, vallens, errors);
 }
 
 // A slice that was made stays the caller's also if there is no memory for the next one, which then gets the error.
@@ -99,7 +76,9 @@ void miodb_multi_get_pinned(leveldb_t* db, const leveldb_readoptions_t* options,
   std::vector<miodb::PinnableSlice> found;
   std::vector<Status> statuses;
   const Status called = miodb::NoThrow("MultiGet", [&] {
-    statuses = RepOf(db)->MultiGet(RepOf(options), SlicesOf(num_keys, keys, keylens), &found);
+    std::vector<Slice> looked_for;
+    for (size_t i = 0; i < num_keys; i++) looked_for.emplace_back(keys[i], keylens[i]);
+    statuses = RepOf(db)->MultiGet(RepOf(options), looked_for, &found);
     if (statuses.size() != num_keys) return Status::IOError("MultiGet", "out of memory");
     for (size_t i = 0; i < num_keys; i++) {
       if (statuses[i].ok()) slices[i] = new miodb_pinnedslice_t{std::move(found[i])};

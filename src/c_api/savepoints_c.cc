@@ -1,20 +1,17 @@
 // Savepoints and readers in the C API: other ways to look at a database.
 
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "miodb/c.h"
 #include "src/c_api/c_types.h"
 #include "src/util/check/check.h"
-#include "src/util/check/no_throw.h"
 
 using miodb::At;
+using miodb::NewHandle;
 using miodb::RepOf;
 using miodb::SaveError;
 using miodb::SavepointInfo;
 using miodb::Slice;
-using miodb::Status;
 
 struct miodb_savepoints_t {
   std::vector<SavepointInfo> rep;
@@ -34,12 +31,8 @@ void miodb_drop_savepoint(leveldb_t* db, const char* name, size_t namelen, char*
 
 // The list is the caller's until it is destroyed, and does not change with the database.
 miodb_savepoints_t* miodb_list_savepoints(leveldb_t* db, char** errptr) {
-  std::unique_ptr<miodb_savepoints_t> savepoints;
-  const Status s = miodb::NoThrow("savepoints", [&] {
-    savepoints = std::make_unique<miodb_savepoints_t>();
-    return RepOf(db)->ListSavepoints(&savepoints->rep);
-  });
-  return SaveError(errptr, s) ? nullptr : savepoints.release();
+  return NewHandle<miodb_savepoints_t>("savepoints", errptr,
+                                       [&](auto* list) { return RepOf(db)->ListSavepoints(list); });
 }
 
 void miodb_savepoints_destroy(miodb_savepoints_t* savepoints) { delete savepoints; }
@@ -62,25 +55,16 @@ uint64_t miodb_savepoints_held_bytes(const miodb_savepoints_t* savepoints, size_
   return At(savepoints, i).held_bytes;
 }
 
-// The handle comes first, so that nothing can fail when there is a view to close.
 leveldb_t* miodb_open_savepoint(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
   DCHECK(name != nullptr || namelen == 0);
-  std::unique_ptr<leveldb_t> handle;
-  const Status s = miodb::NoThrow("savepoint", [&] {
-    handle = std::make_unique<leveldb_t>();
-    return RepOf(db)->OpenSavepoint(Slice(name, namelen), &handle->rep);
-  });
-  return SaveError(errptr, s) ? nullptr : handle.release();
+  return NewHandle<leveldb_t>("savepoint", errptr,
+                              [&](miodb::DB** view) { return RepOf(db)->OpenSavepoint(Slice(name, namelen), view); });
 }
 
 leveldb_t* miodb_open_reader(const leveldb_options_t* options, const char* name, char** errptr) {
   DCHECK(name != nullptr);
-  std::unique_ptr<leveldb_t> handle;
-  const Status s = miodb::NoThrow(name, [&] {
-    handle = std::make_unique<leveldb_t>();
-    return miodb::DB::OpenReader(RepOf(options), name, &handle->rep);
-  });
-  return SaveError(errptr, s) ? nullptr : handle.release();
+  return NewHandle<leveldb_t>(name, errptr,
+                              [&](miodb::DB** reader) { return miodb::DB::OpenReader(RepOf(options), name, reader); });
 }
 
 void miodb_refresh(leveldb_t* db, char** errptr) { SaveError(errptr, RepOf(db)->Refresh()); }

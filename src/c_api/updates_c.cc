@@ -6,8 +6,8 @@
 #include "miodb/updates.h"
 #include "src/c_api/c_types.h"
 #include "src/util/check/check.h"
-#include "src/util/check/no_throw.h"
 
+using miodb::NewHandle;
 using miodb::RepOf;
 using miodb::SaveError;
 using miodb::Status;
@@ -18,15 +18,10 @@ struct miodb_updates_t {
 
 extern "C" {
 
-// The handle comes first, so that nothing can fail when there is an iterator.
 miodb_updates_t* miodb_get_updates_since(leveldb_t* db, uint64_t sequence, char** errptr) {
   DCHECK(errptr != nullptr);
-  std::unique_ptr<miodb_updates_t> handle;
-  const Status s = miodb::NoThrow("updates", [&] {
-    handle = std::make_unique<miodb_updates_t>();
-    return RepOf(db)->GetUpdatesSince(sequence, &handle->rep);
-  });
-  return SaveError(errptr, s) ? nullptr : handle.release();
+  return NewHandle<miodb_updates_t>("updates", errptr,
+                                    [&](auto* updates) { return RepOf(db)->GetUpdatesSince(sequence, updates); });
 }
 
 void miodb_updates_destroy(miodb_updates_t* updates) { delete updates; }
@@ -44,13 +39,10 @@ uint32_t miodb_updates_dropped_family(const miodb_updates_t* updates) { return R
 
 leveldb_writebatch_t* miodb_updates_batch(const miodb_updates_t* updates, char** errptr) {
   DCHECK(errptr != nullptr && RepOf(updates)->Valid());
-  std::unique_ptr<leveldb_writebatch_t> batch;
-  const Status s = miodb::NoThrow("updates", [&] {
-    batch = std::make_unique<leveldb_writebatch_t>();
-    batch->rep = *RepOf(updates)->batch();
+  return NewHandle<leveldb_writebatch_t>("updates", errptr, [&](miodb::WriteBatch* batch) {
+    *batch = *RepOf(updates)->batch();
     return Status::OK();
   });
-  return SaveError(errptr, s) ? nullptr : batch.release();
 }
 
 void miodb_follow_source(leveldb_t* copy, const char* identity, char** errptr) {
