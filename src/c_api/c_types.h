@@ -96,6 +96,23 @@ struct miodb_pinnedslice_t {
 
 namespace miodb {
 
+// The state that a C program gives with its functions, and the function that destroys it; NULL: none does.
+class CState {
+ public:
+  CState(void* state, void (*destructor)(void*)) : state_(state), destructor_(destructor) {}
+  ~CState() {
+    if (destructor_ != nullptr) destructor_(state_);
+  }
+  CState(const CState&) = delete;
+  CState& operator=(const CState&) = delete;
+
+ protected:
+  void* const state_;
+
+ private:
+  void (*const destructor_)(void*);
+};
+
 // The C++ object behind a handle of C. As with LevelDB's, a NULL is no handle unless the header says what it means; a
 // program that gives one would crash at the next line, and in builds with checks does so here.
 template <typename Handle>

@@ -19,14 +19,11 @@ using FilterFunction = int (*)(void*, int, const char*, size_t, uint8_t, const c
 
 // The functions of C are called by several threads at once, as the methods are; what they share is in their state. The
 // bytes that they get are the database's and last for the call.
-class CPolicy final : public miodb::LifetimePolicy {
+class CPolicy final : public miodb::LifetimePolicy, private CState {
  public:
   CPolicy(void* state, void (*destructor)(void*), LifetimeFunction lifetime_seconds)
-      : state_(state), destructor_(destructor), lifetime_seconds_(lifetime_seconds) {
+      : CState(state, destructor), lifetime_seconds_(lifetime_seconds) {
     CHECK(lifetime_seconds_ != nullptr);
-  }
-  ~CPolicy() override {
-    if (destructor_ != nullptr) destructor_(state_);
   }
 
   uint64_t LifetimeSeconds(const Slice& key, const Slice& value) const override {
@@ -34,21 +31,16 @@ class CPolicy final : public miodb::LifetimePolicy {
   }
 
  private:
-  void* const state_;
-  void (*const destructor_)(void*);
   const LifetimeFunction lifetime_seconds_;
 };
 
 // Answers are numbers in C: 0 to keep, 1 to remove, 2 for another value.
-class CFilter final : public miodb::CompactionFilter {
+class CFilter final : public miodb::CompactionFilter, private CState {
  public:
   CFilter(void* state, void (*destructor)(void*), FilterFunction filter,
           void (*delete_value)(void*, const char*, size_t), const char* (*name)(void*))
-      : state_(state), destructor_(destructor), filter_(filter), delete_value_(delete_value), name_(name) {
+      : CState(state, destructor), filter_(filter), delete_value_(delete_value), name_(name) {
     CHECK(filter_ != nullptr && name_ != nullptr);
-  }
-  ~CFilter() override {
-    if (destructor_ != nullptr) destructor_(state_);
   }
 
   const char* Name() const override { return name_(state_); }
@@ -70,8 +62,6 @@ class CFilter final : public miodb::CompactionFilter {
   }
 
  private:
-  void* const state_;
-  void (*const destructor_)(void*);
   const FilterFunction filter_;
   void (*const delete_value_)(void*, const char*, size_t);
   const char* (*const name_)(void*);

@@ -103,25 +103,22 @@ class CHandler final : public WriteBatch::Handler {
 
 // A comparator of C's functions. The destructor is called when the comparator is destroyed, whichever database used
 // it; that must be closed by then.
-struct leveldb_comparator_t final : public miodb::Comparator {
+struct leveldb_comparator_t final : public miodb::Comparator, private miodb::CState {
   using CompareFunction = int (*)(void*, const char* a, size_t alen, const char* b, size_t blen);
 
   leveldb_comparator_t(void* s, void (*d)(void*), CompareFunction c, const char* (*n)(void*))
-      : state(s), destructor(d), compare(c), name(n) {
+      : CState(s, d), compare(c), name(n) {
     DCHECK(compare != nullptr && name != nullptr);
   }
-  ~leveldb_comparator_t() override { destructor(state); }
 
   int Compare(const Slice& a, const Slice& b) const override {
-    return compare(state, a.data(), a.size(), b.data(), b.size());
+    return compare(state_, a.data(), a.size(), b.data(), b.size());
   }
-  const char* Name() const override { return name(state); }
+  const char* Name() const override { return name(state_); }
   // C comparators cannot shorten keys.
   void FindShortestSeparator(std::string*, const Slice&) const override {}
   void FindShortSuccessor(std::string*) const override {}
 
-  void* const state;
-  void (*const destructor)(void*);
   const CompareFunction compare;
   const char* (*const name)(void*);
 };
@@ -133,7 +130,7 @@ namespace miodb {
 namespace {
 
 // A filter policy whose functions are C's.
-class CFilterPolicy final : public leveldb_filterpolicy_t {
+class CFilterPolicy final : public leveldb_filterpolicy_t, private CState {
  public:
   using CreateFunction = char* (*)(void*, const char* const* key_array, const size_t* key_length_array, int num_keys,
                                    size_t* filter_length);
@@ -141,10 +138,9 @@ class CFilterPolicy final : public leveldb_filterpolicy_t {
 
   CFilterPolicy(void* state, void (*destructor)(void*), CreateFunction create, MatchFunction match,
                 const char* (*name)(void*))
-      : state_(state), destructor_(destructor), create_(create), match_(match), name_(name) {
+      : CState(state, destructor), create_(create), match_(match), name_(name) {
     DCHECK(name_ != nullptr);
   }
-  ~CFilterPolicy() override { destructor_(state_); }
 
   const char* Name() const override { return name_(state_); }
 
@@ -170,8 +166,6 @@ class CFilterPolicy final : public leveldb_filterpolicy_t {
   }
 
  private:
-  void* const state_;
-  void (*const destructor_)(void*);
   const CreateFunction create_;
   const MatchFunction match_;
   const char* (*const name_)(void*);

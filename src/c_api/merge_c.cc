@@ -38,20 +38,16 @@ struct Parts {
 
 // The functions of C are called by several threads at once, as an operator's methods are; what they share is in their
 // state.
-class COperator final : public MergeOperator {
+class COperator final : public MergeOperator, private miodb::CState {
  public:
   COperator(void* state, void (*destructor)(void*), FullMergeFunction full_merge, PartialMergeFunction partial_merge,
             void (*delete_value)(void*, const char*, size_t), const char* (*name)(void*))
-      : state_(state),
-        destructor_(destructor),
+      : CState(state, destructor),
         full_merge_(full_merge),
         partial_merge_(partial_merge),
         delete_value_(delete_value),
         name_(name) {
     CHECK(full_merge_ != nullptr && name_ != nullptr);
-  }
-  ~COperator() override {
-    if (destructor_ != nullptr) destructor_(state_);
   }
 
   const char* Name() const override { return name_(state_); }
@@ -92,8 +88,6 @@ class COperator final : public MergeOperator {
     return success != 0;
   }
 
-  void* const state_;
-  void (*const destructor_)(void*);
   const FullMergeFunction full_merge_;
   const PartialMergeFunction partial_merge_;
   void (*const delete_value_)(void*, const char*, size_t);

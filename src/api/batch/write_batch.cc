@@ -26,23 +26,29 @@ void PutString(std::string* rep, const Slice& s) {
 
 Status HandlerWithoutFamilies() { return Status::NotSupported("this handler takes no updates of column families"); }
 
-// Calls the handler for an update of a column family.
-Status HandleFamily(WriteBatch::Handler* handler, uint8_t type, const Slice& key, const Slice& value) {
-  const UserKey user = SplitFamilyKey(key);
+// Calls the handler for an update, by the form for column families if it is one of these.
+Status CallHandler(WriteBatch::Handler* handler, uint8_t type, const Slice& key, Slice value) {
+  const bool in_family = (type & kBatchFamily) != 0;
+  const UserKey of = in_family ? SplitFamilyKey(key) : UserKey(key);
   switch (BaseBatchType(type)) {
-    case kBatchPut:
-      return handler->PutCF(user.family, user.key, value);
     case kBatchExpiringPut:
-      return handler->PutCF(user.family, user.key,
-                            Slice(value.data() + kBatchExpiryBytes, value.size() - kBatchExpiryBytes));
+      value.remove_prefix(kBatchExpiryBytes);
+      [[fallthrough]];
+    case kBatchPut:
+      if (in_family) return handler->PutCF(of.family, of.key, value);
+      handler->Put(key, value);
+      return Status::OK();
     case kBatchMerge:
-      return handler->MergeCF(user.family, user.key, value);
+      return in_family ? handler->MergeCF(of.family, of.key, value) : handler->Merge(key, value);
     case kBatchSingleDeletion:
-      return handler->SingleDeleteCF(user.family, user.key);
+      return in_family ? handler->SingleDeleteCF(of.family, of.key) : handler->SingleDelete(key);
     case kBatchRangeDeletion:
-      return handler->DeleteRangeCF(user.family, user.key, KeyInFamily(value));
+      return in_family ? handler->DeleteRangeCF(of.family, of.key, KeyInFamily(value))
+                       : handler->DeleteRange(key, value);
     default:
-      return handler->DeleteCF(user.family, user.key);
+      if (in_family) return handler->DeleteCF(of.family, of.key);
+      handler->Delete(key);
+      return Status::OK();
   }
 }
 
@@ -157,32 +163,7 @@ Status WriteBatch::Iterate(Handler* handler) const {
   uint8_t type;
   Slice key, value;
   Status s;
-  while (s.ok() && reader.Next(&type, &key, &value)) {
-    if ((type & kBatchFamily) != 0) {
-      s = HandleFamily(handler, type, key, value);
-      continue;
-    }
-    switch (type) {
-      case kBatchPut:
-        handler->Put(key, value);
-        break;
-      case kBatchExpiringPut:
-        value.remove_prefix(kBatchExpiryBytes);
-        handler->Put(key, value);
-        break;
-      case kBatchMerge:
-        s = handler->Merge(key, value);
-        break;
-      case kBatchSingleDeletion:
-        s = handler->SingleDelete(key);
-        break;
-      case kBatchRangeDeletion:
-        s = handler->DeleteRange(key, value);
-        break;
-      default:
-        handler->Delete(key);
-    }
-  }
+  while (s.ok() && reader.Next(&type, &key, &value)) s = CallHandler(handler, type, key, value);
   if (!s.ok()) return s;
   if (reader.corrupt()) return Status::Corruption("write batch", "damaged or cut short");
   return Status::OK();
