@@ -153,9 +153,9 @@ class MIODB_EXPORT DB {
   // (docs/reference.md, "Back-pressure"). InvalidArgument for a key or value that is too large; NoSpace when the pool
   // is full and nothing could be freed; IOError or Corruption, the first error of the background, when the database is
   // read-only.
-  // A class that implements DB may have this and Delete call DB::Put and DB::Delete, which call Write. Calls that
-  // LevelDB does not have are virtual in their form with a handle alone, besides the Get of a PinnableSlice. The form
-  // without a handle makes the call with DefaultColumnFamily().
+  // A class that implements DB may have this and Delete call DB::Put and DB::Delete, which call Write. Of a call that
+  // LevelDB does not have only the form with a handle is virtual; the form without a handle is that call of the default
+  // family. Get of a PinnableSlice is virtual in both forms.
   virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) = 0;
 
   // Removes key. Removing a key that is not there is not an error, and not found out: a delete is a write like any

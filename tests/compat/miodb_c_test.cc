@@ -166,6 +166,15 @@ TEST_F(MiodbCTest, SeveralKeysInOneCallOverBothTiers) {
   leveldb_free(values[2]);
 }
 
+TEST_F(MiodbCTest, FunctionsNeedNoDestructorOfTheirState) {
+  const auto compare = [](void*, const char*, size_t a, const char*, size_t b) { return a < b ? -1 : a > b ? 1 : 0; };
+  const auto create = [](void*, const char* const*, const size_t*, int, size_t*) -> char* { return nullptr; };
+  const auto match = [](void*, const char*, size_t, const char*, size_t) -> uint8_t { return 1; };
+  const auto name = [](void*) { return "test.NoDestructor"; };
+  leveldb_comparator_destroy(leveldb_comparator_create(nullptr, nullptr, compare, name));
+  leveldb_filterpolicy_destroy(leveldb_filterpolicy_create(nullptr, nullptr, create, match, name));
+}
+
 TEST_F(MiodbCTest, ManyValuesArePinned) {
   Open();
   Put("a", "1");
