@@ -47,6 +47,21 @@ class ModelTestBase : public SsdTestBase {
     return std::unique_ptr<DB>(db);
   }
 
+  // The content of a copy, read in both directions. The copy is closed then.
+  static std::string ContentOf(std::unique_ptr<DB> copy) {
+    if (copy == nullptr) return "cannot be opened";
+    const std::string forward = Forward(copy.get());
+    EXPECT_EQ(forward, Backward(copy.get()));
+    return forward;
+  }
+  // Whether a copy has the keys of Fill and no others. The copy is closed then.
+  void CheckFilledIn(std::unique_ptr<DB> copy, uint64_t count, size_t value_bytes, uint64_t round = 0) {
+    ASSERT_NE(nullptr, copy);
+    db_.swap(copy);
+    CheckFilled(count, value_bytes, round);
+    db_.swap(copy);
+  }
+
   // The content of a state, as Forward shows it.
   static std::string Text(const Model::State& state) {
     std::string text;
@@ -79,15 +94,6 @@ class ModelTestBase : public SsdTestBase {
           model->Put(key, value);
       }
     }
-  }
-
-  // Random writes, and then perhaps a flush, a settling, a reopening and a savepoint of this name.
-  void WriteAndStir(Random* random, const std::string& name, Model* model) {
-    WriteSome(random, static_cast<int>(random->Uniform(200)), model);
-    if (random->OneIn(4)) ASSERT_OK(db_->Flush());
-    if (random->OneIn(6)) Settle();
-    if (options_.pool_path != "anonymous" && random->OneIn(6)) Open();
-    if (random->OneIn(4)) ASSERT_OK(db_->CreateSavepoint(name));
   }
 
   const std::unique_ptr<const MergeOperator> append_{NewStringAppendOperator(",")};

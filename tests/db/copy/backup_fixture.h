@@ -52,14 +52,10 @@ class BackupTest : public ModelTestBase {
   std::string Shows(uint64_t generation) {
     const Status s = Restore(generation);
     if (!s.ok()) return s.ToString();
-    std::string forward = "cannot be opened";
-    {
-      const std::unique_ptr<DB> copy = OpenCopy();
-      if (copy != nullptr) forward = Forward(copy.get());
-    }
+    const std::string content = ContentOf(OpenCopy());
     std::filesystem::remove_all(copy_);
     EXPECT_FALSE(std::filesystem::exists(copy_ + ".tmp"));
-    return forward;
+    return content;
   }
 
   // All that is listed, against what each has to have.
@@ -70,24 +66,6 @@ class BackupTest : public ModelTestBase {
     for (const BackupInfo& info : generations) {
       ASSERT_EQ(1u, models.count(info.generation)) << info.generation;
       ASSERT_EQ(models.at(info.generation), Shows(info.generation)) << info.generation;
-    }
-  }
-
-  // Generations of a database that flushes, merges and is opened again between writes, some of which are deleted.
-  void CheckAtRandom(uint64_t seed, int rounds) {
-    Random random(seed);
-    Model model(BytewiseComparator());
-    std::map<uint64_t, std::string> models;
-    for (int round = 0; round < rounds && !HasFailure(); round++) {
-      WriteAndStir(&random, std::to_string(round), &model);
-      models[Make().generation] = Text(model.Snapshot());
-      WriteSome(&random, static_cast<int>(random.Uniform(20)), &model);
-      if (models.size() > 3 || random.OneIn(5)) {
-        const auto gone = std::next(models.begin(), static_cast<long>(random.Uniform(models.size())));
-        ASSERT_OK(DeleteBackup(folder_, gone->first));
-        models.erase(gone);
-      }
-      if (round % 4 == 3 || round + 1 == rounds) CheckAll(models);
     }
   }
 

@@ -1,14 +1,10 @@
 // Backups: that every generation restores to what the database had at the call, that a generation copies little more
-// than what is new, and what is refused.
+// than what is new, and what is refused. copies_test.cc has the promises of every kind of copy.
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <fstream>
-#include <thread>
 
-#include "miodb/env.h"
-#include "tests/common/environment.h"
 #include "tests/db/copy/backup_fixture.h"
 
 namespace miodb::test {
@@ -40,49 +36,6 @@ TEST_F(BackupTest, GenerationsAreStatesOfTheirMoments) {
   EXPECT_STATUS(NotFound, Restore(0));
   Make();
   EXPECT_EQ("(b->2)(c->3)", Shows(0));
-}
-
-TEST_F(BackupTest, OfAnEmptyDatabase) {
-  Open();
-  Make();
-  CheckAll({{1, ""}});
-}
-
-TEST_F(BackupTest, AtRandomMoments) {
-  for (uint64_t seed = 1; seed <= ByScale(2, 10, 60) && !HasFailure(); seed++) {
-    SCOPED_TRACE(seed);
-    Close();
-    fs::remove_all(folder_);
-    ASSERT_OK(DestroyDB(path_, options_));
-    Open();
-    CheckAtRandom(seed, 20);
-  }
-}
-
-TEST_F(BackupTest, WithTheLogOff) {
-  options_.log_mode = kLogOff;
-  Open();
-  CheckAtRandom(7, 12);
-}
-
-TEST_F(BackupTest, WithTheLogInFiles) {
-  options_.log_mode = kLogFile;
-  Open();
-  CheckAtRandom(8, 12);
-}
-
-TEST_F(BackupTest, OfAVolatilePoolLasts) {
-  options_.pool_path = "anonymous";
-  options_.log_mode = kLogOff;
-  Open();
-  CheckAtRandom(10, 12);
-  Put("last", "1");
-  Make();
-  Close();
-  ASSERT_OK(Restore(0));
-  std::string value;
-  EXPECT_OK(OpenCopy()->Get(ReadOptions(), "last", &value));
-  EXPECT_EQ("1", value);
 }
 
 TEST_F(BackupTest, OverAnSsdTierHasEachFileOnce) {
@@ -130,25 +83,6 @@ TEST_F(BackupTest, OverAnSsdTierHasEachFileOnce) {
   EXPECT_TRUE(fs::is_empty(folder_ + "/tables"));
 }
 
-TEST_F(BackupTest, HasFamiliesAndNoSavepoints) {
-  Open();
-  ColumnFamilyHandle* family = nullptr;
-  ASSERT_OK(db_->CreateColumnFamily("f", &family));
-  ASSERT_OK(db_->Put(WriteOptions(), family, "a", "1"));
-  ASSERT_OK(db_->CreateSavepoint("s"));
-  Make();
-  ASSERT_OK(Restore(1));
-  const std::unique_ptr<DB> copy = OpenCopy();
-  ASSERT_NE(nullptr, copy);
-  ASSERT_OK(copy->GetColumnFamily("f", &family));
-  std::string value;
-  ASSERT_OK(copy->Get(ReadOptions(), family, "a", &value));
-  EXPECT_EQ("1", value);
-  std::vector<SavepointInfo> savepoints;
-  ASSERT_OK(copy->ListSavepoints(&savepoints));
-  EXPECT_TRUE(savepoints.empty());
-}
-
 // Little more than the writes since the last generation is copied: the log, its tables, and the record. Merges would
 // write indexes anew meanwhile.
 TEST_F(BackupTest, CopiesWhatIsNew) {
@@ -191,46 +125,6 @@ TEST_F(BackupTest, DeletingGivesSpaceBack) {
   EXPECT_LT(stored(), before);
   EXPECT_GT(stored(), 0u);
   ASSERT_OK(VerifyBackup(backup_, folder_, 0));
-}
-
-// Writers count in keys of their own, two in each batch: every generation has a prefix of each one's batches.
-TEST_F(BackupTest, BesideWriters) {
-  options_.write_buffer_size = 256 * 1024;
-  Open();
-  constexpr int kWriters = 2;
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> writers;
-  std::vector<std::atomic<uint64_t>> acknowledged(kWriters);
-  for (int w = 0; w < kWriters; w++) {
-    writers.emplace_back([&, w] {
-      for (uint64_t i = 1; !stop.load(); i++) {
-        WriteBatch batch;
-        batch.Put("a" + std::to_string(w), std::to_string(i));
-        batch.Put("b" + std::to_string(w), std::to_string(i) + std::string(w == 0 ? 2000 : 50, '.'));
-        if (!db_->Write(WriteOptions(), &batch).ok()) break;
-        acknowledged[static_cast<size_t>(w)].store(i);
-      }
-    });
-  }
-  for (uint64_t round = 0; round < ByScale(8, 50, 300) && !HasFailure(); round++) {
-    std::vector<uint64_t> least;
-    for (const auto& count : acknowledged) least.push_back(count.load());
-    Make();
-    ASSERT_OK(Restore(0));
-    std::unique_ptr<DB> copy = OpenCopy();
-    ASSERT_NE(nullptr, copy);
-    for (size_t w = 0; w < kWriters; w++) {
-      std::string a, b;
-      if (!copy->Get(ReadOptions(), "a" + std::to_string(w), &a).ok()) a = "0";
-      if (!copy->Get(ReadOptions(), "b" + std::to_string(w), &b).ok()) b = "0";
-      EXPECT_EQ(std::stoull(a), std::stoull(b)) << "writer " << w << " in round " << round;
-      EXPECT_GE(std::stoull(a), least[w]) << "writer " << w << " in round " << round;
-    }
-    copy.reset();
-    fs::remove_all(copy_);
-  }
-  stop.store(true);
-  for (std::thread& writer : writers) writer.join();
 }
 
 // ---- places
@@ -288,24 +182,6 @@ TEST_F(BackupPlacesTest, RestoresToAnyPoolPath) {
   delete opened;
 }
 
-TEST_F(BackupTest, OfSeveralRegionsIsOneFile) {
-  options_.pool_size = 4 * kMiB;
-  NvmRegion region;
-  region.path = dir_ / "second";
-  region.limit = 32 * kMiB;
-  options_.nvm_regions = {region};
-  Open();
-  Fill(8000, 800);
-  Make();
-  options_.pool_size = 64 * kMiB;
-  ASSERT_OK(Restore(1));
-  std::unique_ptr<DB> copy = OpenCopy();
-  ASSERT_NE(nullptr, copy);
-  db_.swap(copy);
-  CheckFilled(8000, 800);
-  db_.swap(copy);
-}
-
 TEST_F(BackupTest, RefusesFoldersThatAreSomethingElse) {
   Open();
   Put("a", "1");
@@ -342,15 +218,6 @@ TEST_F(BackupTest, RefusesAnotherDatabase) {
   EXPECT_STATUS(InvalidArgument, s);
   EXPECT_NE(std::string::npos, s.ToString().find("another database")) << s.ToString();
   EXPECT_EQ(1u, List().size());
-}
-
-TEST_F(BackupTest, RefusesOneOfAVolatilePoolWithAnSsdTier) {
-  options_.pool_path = "anonymous";
-  options_.log_mode = kLogFile;
-  options_.ssd_path = ssd_;
-  Open();
-  EXPECT_TRUE(db_->CreateBackup(backup_, folder_, nullptr).IsNotSupportedError());
-  EXPECT_FALSE(fs::exists(folder_));
 }
 
 }  // namespace

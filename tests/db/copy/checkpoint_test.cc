@@ -1,5 +1,5 @@
-// Checkpoints: that each is a database of its own with what was there at the call, whatever writers do meanwhile, that
-// the original is left as it was, and what is left when making one fails or is cut off.
+// Checkpoints: that each is a database of its own with what was there at the call, that the original is left as it was,
+// and what is left when making one fails or is cut off. copies_test.cc has the promises of every kind of copy.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -37,40 +37,8 @@ class CheckpointTest : public ModelTestBase {
   void CutOff(uint64_t count, uint64_t rounds, uint64_t most_micros);
 
   void Make() { ASSERT_OK(db_->CreateCheckpoint(copy_)); }
-  void Remove() {
-    fs::remove_all(copy_);
-    ASSERT_FALSE(fs::exists(copy_ + ".tmp"));
-  }
-
   using ModelTestBase::OpenCopy;
   std::unique_ptr<DB> OpenCopy() const { return OpenCopy(copy_); }
-
-  // The content of the checkpoint, opened twice.
-  std::string Shows() {
-    std::string forward;
-    for (int opened = 0; opened < 2; opened++) {
-      const std::unique_ptr<DB> copy = OpenCopy();
-      if (copy == nullptr) return "cannot be opened";
-      forward = Forward(copy.get());
-      EXPECT_EQ(forward, Backward(copy.get()));
-    }
-    return forward;
-  }
-
-  // Checkpoints of a database that flushes, merges and is opened again between writes.
-  void CheckAtRandom(uint64_t seed, int rounds) {
-    Random random(seed);
-    Model model(BytewiseComparator());
-    for (int round = 0; round < rounds && !HasFailure(); round++) {
-      WriteAndStir(&random, std::to_string(round), &model);
-      Make();
-      const Model::State made = model.Snapshot();
-      WriteSome(&random, static_cast<int>(random.Uniform(20)), &model);
-      ASSERT_EQ(Text(made), Shows()) << round;
-      ASSERT_EQ(Text(model.Snapshot()), Forward(db_.get())) << round;
-      Remove();
-    }
-  }
 
   static std::vector<std::string> NamesIn(const std::string& folder) {
     std::vector<std::string> names;
@@ -109,12 +77,6 @@ TEST_F(CheckpointTest, IsADatabaseOfItsOwn) {
   EXPECT_EQ("(a->1)(b->2)(c->3)(d->5)", Forward(OpenCopy(second).get()));
 }
 
-TEST_F(CheckpointTest, OfAnEmptyDatabase) {
-  Open();
-  Make();
-  EXPECT_EQ("", Shows());
-}
-
 TEST_F(CheckpointTest, CanBeMovedAndDestroyed) {
   Open();
   Fill(300, 100);
@@ -123,36 +85,9 @@ TEST_F(CheckpointTest, CanBeMovedAndDestroyed) {
   fs::rename(copy_, moved);
   Close();
   ASSERT_OK(DestroyDB(path_, options_));
-  {
-    std::unique_ptr<DB> copy = OpenCopy(moved);
-    ASSERT_NE(nullptr, copy);
-    db_.swap(copy);
-    CheckFilled(300, 100);
-    db_.swap(copy);
-  }
+  CheckFilledIn(OpenCopy(moved), 300, 100);
   ASSERT_OK(DestroyDB(moved, OptionsOfCopy(moved)));
   EXPECT_FALSE(fs::exists(moved));
-}
-
-TEST_F(CheckpointTest, HasFamiliesAndNoSavepoints) {
-  Open();
-  ColumnFamilyHandle* family = nullptr;
-  ASSERT_OK(db_->CreateColumnFamily("f", &family));
-  ASSERT_OK(db_->Put(WriteOptions(), family, "a", "1"));
-  ASSERT_OK(db_->CreateSavepoint("s"));
-  Make();
-  const std::unique_ptr<DB> copy = OpenCopy();
-  ASSERT_NE(nullptr, copy);
-  std::vector<std::string> names;
-  ASSERT_OK(copy->ListColumnFamilies(&names));
-  EXPECT_EQ((std::vector<std::string>{"default", "f"}), names);
-  ASSERT_OK(copy->GetColumnFamily("f", &family));
-  std::string value;
-  ASSERT_OK(copy->Get(ReadOptions(), family, "a", &value));
-  EXPECT_EQ("1", value);
-  std::vector<SavepointInfo> savepoints;
-  ASSERT_OK(copy->ListSavepoints(&savepoints));
-  EXPECT_TRUE(savepoints.empty());
 }
 
 TEST_F(CheckpointTest, LeavesTheOriginalAsItWas) {
@@ -166,70 +101,6 @@ TEST_F(CheckpointTest, LeavesTheOriginalAsItWas) {
   ASSERT_OK(db_->WaitForIdle());
   EXPECT_LE(Counter("pool-bytes-used"), most);
   CheckFilled(2000, 200);
-}
-
-TEST_F(CheckpointTest, AtRandomMoments) {
-  for (uint64_t seed = 1; seed <= ByScale(3, 10, 60) && !HasFailure(); seed++) {
-    SCOPED_TRACE(seed);
-    Close();
-    ASSERT_OK(DestroyDB(path_, options_));
-    Open();
-    CheckAtRandom(seed, 25);
-  }
-}
-
-TEST_F(CheckpointTest, WithTheLogOff) {
-  options_.log_mode = kLogOff;
-  Open();
-  CheckAtRandom(7, 20);
-}
-
-TEST_F(CheckpointTest, WithTheLogInFiles) {
-  options_.log_mode = kLogFile;
-  Open();
-  CheckAtRandom(8, 20);
-}
-
-TEST_F(CheckpointTest, InFileMode) {
-  options_.persist_mode = kPersistFile;
-  Open();
-  CheckAtRandom(9, 12);
-}
-
-TEST_F(CheckpointTest, OfAVolatilePoolLasts) {
-  options_.pool_path = "anonymous";
-  options_.log_mode = kLogOff;
-  Open();
-  CheckAtRandom(10, 12);
-  Put("last", "1");
-  Make();
-  Close();
-  EXPECT_EQ("1", [&] {
-    std::string value;
-    const std::unique_ptr<DB> copy = OpenCopy();
-    EXPECT_OK(copy->Get(ReadOptions(), "last", &value));
-    return value;
-  }());
-}
-
-TEST_F(CheckpointTest, OfSeveralRegionsIsOneFile) {
-  options_.pool_size = 4 * kMiB;
-  NvmRegion region;
-  region.path = dir_ / "second";
-  region.limit = 32 * kMiB;
-  options_.nvm_regions = {region};
-  Open();
-  Fill(8000, 800);
-  Make();
-  options_.pool_size = 64 * kMiB;
-  std::unique_ptr<DB> copy = OpenCopy();
-  ASSERT_NE(nullptr, copy);
-  db_.swap(copy);
-  CheckFilled(8000, 800);
-  Fill(8000, 800, 1);
-  CheckFilled(8000, 800, 1);
-  db_.swap(copy);
-  CheckFilled(8000, 800);
 }
 
 TEST_F(CheckpointTest, OverAnSsdTierSharesItsFiles) {
@@ -249,28 +120,13 @@ TEST_F(CheckpointTest, OverAnSsdTierSharesItsFiles) {
   Close();
   ASSERT_OK(DestroyDB(path_, options_));
   EXPECT_FALSE(fs::exists(ssd_));
-  for (int opened = 0; opened < 2; opened++) {
-    std::unique_ptr<DB> copy = OpenCopy();
-    ASSERT_NE(nullptr, copy);
-    db_.swap(copy);
-    CheckFilled(count, kValueBytes, 0);
-    db_.swap(copy);
-  }
-  std::unique_ptr<DB> copy = OpenCopy();
-  db_.swap(copy);
+  for (int opened = 0; opened < 2; opened++) CheckFilledIn(OpenCopy(), count, kValueBytes);
+  db_ = OpenCopy();
+  ASSERT_NE(nullptr, db_);
   Fill(count, kValueBytes, 2);
   CheckFilled(count, kValueBytes, 2);
   Close();
   ASSERT_OK(DestroyDB(copy_, OptionsOfCopy(copy_)));
-  EXPECT_FALSE(fs::exists(copy_));
-}
-
-TEST_F(CheckpointTest, RefusesOneOfAVolatilePoolWithAnSsdTier) {
-  options_.pool_path = "anonymous";
-  options_.log_mode = kLogFile;
-  options_.ssd_path = ssd_;
-  Open();
-  EXPECT_TRUE(db_->CreateCheckpoint(copy_).IsNotSupportedError());
   EXPECT_FALSE(fs::exists(copy_));
 }
 
@@ -298,7 +154,7 @@ TEST_F(CheckpointTest, LeavesWhatIsNotACheckpointInTheMaking) {
   EXPECT_EQ((std::vector<std::string>{"mine"}), NamesIn(copy_ + ".tmp"));
   fs::remove(copy_ + ".tmp/mine");
   Make();  // an empty one is what a crash may leave
-  EXPECT_EQ("", Shows());
+  EXPECT_EQ("", ContentOf(OpenCopy()));
 }
 
 // What is left of one is emptied, but nothing behind a link in it.
@@ -385,59 +241,9 @@ TEST_F(CheckpointTest, OnAnotherFileSystemCopiesFiles) {
   ASSERT_OK(db_->WaitForIdle());
   const std::string there = target + "/copy";
   EXPECT_OK(db_->CreateCheckpoint(there));
-  {
-    std::unique_ptr<DB> copy = OpenCopy(there);
-    db_.swap(copy);
-    CheckFilled(count, kValueBytes);
-    db_.swap(copy);
-  }
+  CheckFilledIn(OpenCopy(there), count, kValueBytes);
   umount2(target.c_str(), MNT_DETACH);
 }
-
-// Each writer counts in a key of its own, two keys in each batch; so a checkpoint has some prefix of every writer's
-// batches, and no half of one.
-class BesideWriters : public CheckpointTest, public testing::WithParamInterface<LogMode> {};
-
-TEST_P(BesideWriters, HasAPrefix) {
-  options_.log_mode = GetParam();
-  options_.write_buffer_size = 256 * 1024;
-  Open();
-  constexpr int kWriters = 3;
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> writers;
-  std::vector<std::atomic<uint64_t>> acknowledged(kWriters);
-  for (int w = 0; w < kWriters; w++) {
-    writers.emplace_back([&, w] {
-      for (uint64_t i = 1; !stop.load(); i++) {
-        WriteBatch batch;
-        batch.Put("a" + std::to_string(w), std::to_string(i));
-        batch.Put("b" + std::to_string(w), std::to_string(i) + std::string(w == 0 ? 2000 : 50, '.'));
-        if (!db_->Write(WriteOptions(), &batch).ok()) break;
-        acknowledged[static_cast<size_t>(w)].store(i);
-      }
-    });
-  }
-  for (uint64_t round = 0; round < ByScale(20, 100, 500) && !HasFailure(); round++) {
-    std::vector<uint64_t> least;
-    for (const auto& count : acknowledged) least.push_back(count.load());
-    Make();
-    std::unique_ptr<DB> copy = OpenCopy();
-    if (copy == nullptr) break;
-    for (size_t w = 0; w < kWriters; w++) {
-      std::string a, b;
-      if (!copy->Get(ReadOptions(), "a" + std::to_string(w), &a).ok()) a = "0";
-      if (!copy->Get(ReadOptions(), "b" + std::to_string(w), &b).ok()) b = "0";
-      EXPECT_EQ(std::stoull(a), std::stoull(b)) << "writer " << w << " in round " << round;
-      EXPECT_GE(std::stoull(a), least[w]) << "writer " << w << " in round " << round;
-    }
-    copy.reset();
-    Remove();
-  }
-  stop.store(true);
-  for (std::thread& writer : writers) writer.join();
-}
-
-INSTANTIATE_TEST_SUITE_P(All, BesideWriters, testing::Values(kLogPmem, kLogOff, kLogFile));
 
 TEST_F(CheckpointTest, SeveralAtOnce) {
   Open();
@@ -452,13 +258,7 @@ TEST_F(CheckpointTest, SeveralAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(3, made.load());
-  for (const std::string& name : {copy_, copy_ + "2", copy_ + "3"}) {
-    std::unique_ptr<DB> copy = OpenCopy(name);
-    ASSERT_NE(nullptr, copy);
-    db_.swap(copy);
-    CheckFilled(1000, 200);
-    db_.swap(copy);
-  }
+  for (const std::string& name : {copy_, copy_ + "2", copy_ + "3"}) CheckFilledIn(OpenCopy(name), 1000, 200);
   EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
 }
 
@@ -494,12 +294,7 @@ void CheckpointTest::CutOff(uint64_t count, uint64_t rounds, uint64_t most_micro
     ASSERT_EQ(child, waitpid(child, &status, 0));
     if (fs::exists(copy_)) {
       whole++;
-      std::unique_ptr<DB> copy = OpenCopy();
-      ASSERT_NE(nullptr, copy);
-      db_.swap(copy);
-      CheckFilled(count, kValueBytes);
-      db_.swap(copy);
-      copy.reset();
+      CheckFilledIn(OpenCopy(), count, kValueBytes);
       ASSERT_OK(DestroyDB(copy_, OptionsOfCopy(copy_)));
       ASSERT_FALSE(fs::exists(copy_));
     }

@@ -1,21 +1,17 @@
-// Savepoints: that each keeps its state through whatever the database does afterwards, through closing and crashes,
-// that dropping one gives its space back, and what they cost.
+// Savepoints: that each keeps its state through closing and crashes, that dropping one gives its space back, and what
+// they cost. copies_test.cc has the promises of every kind of copy.
 
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "tests/common/environment.h"
 #include "tests/common/random/model_test_base.h"
 
 namespace miodb::test {
@@ -45,56 +41,7 @@ class SavepointTest : public ModelTestBase {
     return std::unique_ptr<DB>(view);
   }
   // The content of a savepoint, read in both directions.
-  std::string Shows(const std::string& name) {
-    const std::unique_ptr<DB> view = View(name);
-    if (view == nullptr) return "no view";
-    const std::string forward = Forward(view.get());
-    EXPECT_EQ(forward, Backward(view.get()));
-    return forward;
-  }
-
-  // Does what may change tables and chunks: flushes, merges, closing.
-  void Stir(Random* random) {
-    const bool closes = options_.pool_path != "anonymous";
-    switch (random->Uniform(6)) {
-      case 0:
-        ASSERT_OK(db_->Flush());
-        break;
-      case 1:
-        Settle();
-        break;
-      case 2:
-        if (closes) Open();
-        break;
-      default:
-        break;
-    }
-  }
-
-  // Makes many savepoints beside writes, drops some, and reads every savepoint.
-  void CheckAtRandom(uint64_t seed, int rounds) {
-    Random random(seed);
-    Model model(BytewiseComparator());
-    std::map<std::string, Model::State> made;
-    for (int round = 0; round < rounds && !HasFailure(); round++) {
-      WriteSome(&random, static_cast<int>(random.Uniform(200)), &model);
-      Stir(&random);
-      const std::string name = "at" + std::to_string(round);
-      Create(name);
-      made.emplace(name, model.Snapshot());
-      WriteSome(&random, static_cast<int>(random.Uniform(20)), &model);
-      Stir(&random);
-      if (random.OneIn(2)) {
-        const auto victim = std::next(made.begin(), static_cast<std::ptrdiff_t>(random.Uniform(made.size())));
-        Drop(victim->first);
-        made.erase(victim);
-      }
-      for (const auto& [kept, state] : made) ASSERT_EQ(Text(state), Shows(kept)) << kept << " in round " << round;
-      ASSERT_EQ(Text(model.Snapshot()), Forward(db_.get())) << round;
-    }
-    for (const auto& [kept, state] : made) Drop(kept);
-    EXPECT_TRUE(List().empty());
-  }
+  std::string Shows(const std::string& name) { return ContentOf(View(name)); }
 };
 
 TEST_F(SavepointTest, KeepsWhatWasThere) {
@@ -115,30 +62,20 @@ TEST_F(SavepointTest, KeepsWhatWasThere) {
   EXPECT_EQ("(a->3)", Forward(db_.get()));
 }
 
-TEST_F(SavepointTest, OfAnEmptyDatabase) {
-  Open();
-  Create("nothing");
-  Put("a", "1");
-  EXPECT_EQ("", Shows("nothing"));
-  Open();
-  EXPECT_EQ("", Shows("nothing"));
-  EXPECT_EQ(0u, List().at(0).sequence);
-}
-
 TEST_F(SavepointTest, ListsWhatThereIs) {
   Open();
+  Create("none");
   Put("a", "1");
   Create("one");
   Put("a", "2");
   Create("two");
-  const std::vector<SavepointInfo> list = List();
-  ASSERT_EQ(2u, list.size());
-  EXPECT_EQ("one", list[0].name);
-  EXPECT_EQ(1u, list[0].sequence);
-  EXPECT_EQ("two", list[1].name);
-  EXPECT_EQ(2u, list[1].sequence);
-  EXPECT_GE(list[1].micros, list[0].micros);
-  EXPECT_GT(list[0].micros, 1600000000ull * 1000 * 1000);
+  for (int opened = 0; opened < 2; opened++, Open()) {
+    ASSERT_EQ("none one two", Names());
+    const std::vector<SavepointInfo> list = List();
+    for (uint64_t i = 0; i < 3; i++) EXPECT_EQ(i, list[i].sequence);
+    EXPECT_GE(list[2].micros, list[1].micros);
+    EXPECT_GT(list[1].micros, 1600000000ull * 1000 * 1000);
+  }
 }
 
 TEST_F(SavepointTest, RefusesNames) {
@@ -190,29 +127,6 @@ TEST_F(SavepointTest, ViewOutlivesTheDrop) {
   }
 }
 
-TEST_F(SavepointTest, HasFamiliesOfItsTime) {
-  Open();
-  ColumnFamilyHandle* family = nullptr;
-  ASSERT_OK(db_->CreateColumnFamily("f", &family));
-  ASSERT_OK(db_->Put(WriteOptions(), family, "a", "1"));
-  Create("with");
-  ASSERT_OK(db_->DropColumnFamily(family));
-  ASSERT_OK(db_->CreateColumnFamily("g", &family));
-  Settle();
-  for (int opened = 0; opened < 2; opened++, Open()) {
-    const std::unique_ptr<DB> view = View("with");
-    std::vector<std::string> names;
-    ASSERT_OK(view->ListColumnFamilies(&names));
-    EXPECT_EQ((std::vector<std::string>{"default", "f"}), names);
-    ColumnFamilyHandle* seen = nullptr;
-    ASSERT_OK(view->GetColumnFamily("f", &seen));
-    std::string value;
-    ASSERT_OK(view->Get(ReadOptions(), seen, "a", &value));
-    EXPECT_EQ("1", value);
-    EXPECT_TRUE(view->GetColumnFamily("g", &seen).IsNotFound());
-  }
-}
-
 TEST_F(SavepointTest, SurvivesAKill) {
   const pid_t child = fork();
   if (child == 0) {
@@ -227,10 +141,7 @@ TEST_F(SavepointTest, SurvivesAKill) {
   ASSERT_TRUE(WIFSIGNALED(status));
   Open();
   CheckFilled(300, 100, 1);
-  const std::unique_ptr<DB> view = View("s");
-  db_.swap(const_cast<std::unique_ptr<DB>&>(view));
-  CheckFilled(300, 100, 0);
-  db_.swap(const_cast<std::unique_ptr<DB>&>(view));
+  CheckFilledIn(View("s"), 300, 100, 0);
 }
 
 TEST_F(SavepointTest, FewerLevelsThanItHad) {
@@ -249,34 +160,6 @@ TEST_F(SavepointTest, FewerLevelsThanItHad) {
   EXPECT_EQ(text, Shows("s"));
   Settle();
   EXPECT_EQ(text, Shows("s"));
-}
-
-TEST_F(SavepointTest, AtRandomMoments) {
-  for (uint64_t seed = 1; seed <= ByScale(3, 10, 60) && !HasFailure(); seed++) {
-    SCOPED_TRACE(seed);
-    Close();
-    ASSERT_OK(DestroyDB(path_, options_));
-    Open();
-    CheckAtRandom(seed, 25);
-  }
-}
-
-TEST_F(SavepointTest, WithTheLogOff) {
-  options_.log_mode = kLogOff;
-  Open();
-  CheckAtRandom(7, 20);
-}
-
-TEST_F(SavepointTest, WithTheLogInFiles) {
-  options_.log_mode = kLogFile;
-  Open();
-  CheckAtRandom(8, 20);
-}
-
-TEST_F(SavepointTest, InFileMode) {
-  options_.persist_mode = kPersistFile;
-  Open();
-  CheckAtRandom(9, 12);
 }
 
 TEST_F(SavepointTest, OverAnSsdTier) {
@@ -310,58 +193,6 @@ TEST_F(SavepointTest, OverAnSsdTier) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_EQ(0u, FilesIn(ssd_, ".sst").size());
-}
-
-TEST_F(SavepointTest, OfAVolatilePoolUntilItIsClosed) {
-  options_.pool_path = "anonymous";
-  options_.log_mode = kLogOff;
-  Open();
-  CheckAtRandom(10, 10);
-}
-
-// Each writer counts in a key of its own, two keys in each batch; so a view has some prefix of every writer's batches,
-// and no half of one.
-TEST_F(SavepointTest, BesideWriters) {
-  options_.write_buffer_size = 256 * 1024;
-  Open();
-  constexpr int kWriters = 3;
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> writers;
-  std::vector<std::atomic<uint64_t>> acknowledged(kWriters);
-  for (int w = 0; w < kWriters; w++) {
-    writers.emplace_back([&, w] {
-      for (uint64_t i = 1; !stop.load(); i++) {
-        WriteBatch batch;
-        batch.Put("a" + std::to_string(w), std::to_string(i));
-        batch.Put("b" + std::to_string(w), std::to_string(i) + std::string(w == 0 ? 2000 : 50, '.'));
-        if (!db_->Write(WriteOptions(), &batch).ok()) break;
-        acknowledged[static_cast<size_t>(w)].store(i);
-      }
-    });
-  }
-  std::vector<std::vector<uint64_t>> least;
-  for (uint64_t i = 0; i < ByScale(40, 200, 1000) && !HasFailure(); i++) {
-    least.emplace_back();
-    for (const auto& count : acknowledged) least.back().push_back(count.load());
-    Create(std::to_string(i));
-    if (i % 8 == 7) ASSERT_OK(db_->Flush());
-  }
-  stop.store(true);
-  for (std::thread& writer : writers) writer.join();
-  for (int opened = 0; opened < 2 && !HasFailure(); opened++, Open()) {
-    for (size_t i = 0; i < least.size(); i++) {
-      const std::unique_ptr<DB> view = View(std::to_string(i));
-      ASSERT_NE(nullptr, view);
-      for (int w = 0; w < kWriters; w++) {
-        std::string a, b;
-        const Status s = view->Get(ReadOptions(), "a" + std::to_string(w), &a);
-        if (s.IsNotFound()) a = "0";
-        if (!view->Get(ReadOptions(), "b" + std::to_string(w), &b).ok()) b = "0";
-        EXPECT_EQ(std::stoull(a), std::stoull(b)) << "writer " << w << " at " << i;
-        EXPECT_GE(std::stoull(a), least[i][static_cast<size_t>(w)]) << "writer " << w << " at " << i;
-      }
-    }
-  }
 }
 
 // A full pool has room again when savepoints are dropped.
