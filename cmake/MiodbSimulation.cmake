@@ -15,7 +15,7 @@ miodb_precompile(miodb_simulation miodb_precompiled)
 miodb_batch(miodb_simulation)
 target_link_libraries(miodb_simulation PUBLIC miodb_sim_engine)
 
-add_executable(crash_explorer tests/simulation/crash_explorer.cc)
+add_executable(crash_explorer tests/simulation/crash_explorer.cc benchmarks/common/flags.cc)
 target_link_libraries(crash_explorer PRIVATE miodb_simulation)
 set_target_properties(crash_explorer PROPERTIES RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}>")
 

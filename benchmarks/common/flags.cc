@@ -91,6 +91,8 @@ void FlagSet::Assigned(const std::string& name, Form form,
       return Add(name, Flag{Kind::kOption, assign, default_text, help});
     case Form::kText:
       return Add(name, Flag{Kind::kValue, assign, '"' + default_text + '"', help});
+    case Form::kSwitchOrText:
+      return Add(name, Flag{Kind::kBoolOrValue, assign, '"' + default_text + '"', help});
   }
 }
 
@@ -182,10 +184,11 @@ std::string FlagSet::ParseWord(const std::string& word, const std::string* next,
   std::string value = has_value ? word.substr(equals + 1) : "true";
   if (flag == nullptr && !has_value && name.rfind("no", 0) == 0) {
     flag = Find(name.substr(2));
-    if (flag != nullptr && flag->TakesNextWord()) flag = nullptr;
+    if (flag != nullptr && !flag->IsBool()) flag = nullptr;
     value = "false";
   }
   if (flag == nullptr) return invalid;
+  if (!has_value && flag->kind == Kind::kBoolOrValue) value.clear();
   if (!has_value && flag->TakesNextWord()) {
     if (next == nullptr) return invalid + ": it needs a value";
     value = *next;

@@ -9,6 +9,7 @@
 //   --name=value  -name=value  --name value  -name value   any flag but a boolean (booleans take no next word)
 //   --name  -name  --noname  -noname                        booleans
 //   --name=V                                                booleans: 1 0 true false t f yes no y n, any case
+//   --name  --name=value                                    a switch that may have a text (Form::kSwitchOrText)
 //   name=value                                              with a warning: the dash was probably lost
 //   --                                                      ends the flags
 //   --help  --version                                       tell the caller to print and leave
@@ -69,8 +70,9 @@ class FlagSet {
   }
 
   // How the value of a flag is written that a function takes: as a boolean, which it gets as "true" or "false"; as a
-  // number, where -1 stands for the default, as if the flag was not given; as any text.
-  enum class Form { kSwitch, kNumber, kText };
+  // number, where -1 stands for the default, as if the flag was not given; as any text; as any text behind an equals
+  // sign, or not at all, for which it gets an empty text.
+  enum class Form { kSwitch, kNumber, kText, kSwitchOrText };
 
   // A flag whose value goes to assign, which returns what is wrong with it, or nothing.
   void Assigned(const std::string& name, Form form, const std::function<std::string(const std::string& value)>& assign,
@@ -121,7 +123,7 @@ class FlagSet {
   std::string Help(const std::string& dashes = "--") const;
 
  private:
-  enum class Kind { kBool, kValue, kOption, kIgnoredBool, kIgnoredValue };
+  enum class Kind { kBool, kValue, kOption, kBoolOrValue, kIgnoredBool, kIgnoredValue };
 
   struct Flag {
     Kind kind;
@@ -131,7 +133,8 @@ class FlagSet {
     bool is_set = false;
 
     bool IsIgnored() const { return kind == Kind::kIgnoredBool || kind == Kind::kIgnoredValue; }
-    bool TakesNextWord() const { return kind != Kind::kBool && kind != Kind::kIgnoredBool; }
+    bool IsBool() const { return kind == Kind::kBool || kind == Kind::kIgnoredBool; }
+    bool TakesNextWord() const { return !IsBool() && kind != Kind::kBoolOrValue; }
     std::string Assign(const std::string& value);
   };
 

@@ -92,6 +92,23 @@ TEST_F(FlagsTest, AFunctionTakesTheValue) {
   EXPECT_EQ(Refused({"--safe=maybe"}), "Invalid flag '--safe=maybe': 'maybe' is not a boolean");
 }
 
+TEST_F(FlagsTest, ASwitchMayHaveAText) {
+  std::string text = "none";
+  const auto assign = [&text](const std::string& value) {
+    text = value;
+    return "";
+  };
+  flags_.Assigned("mutants", FlagSet::Form::kSwitchOrText, assign, "", "which");
+  ExpectTaken({"--mutants", "--num=3"});
+  EXPECT_EQ(text, "");
+  EXPECT_TRUE(flags_.IsSet("mutants"));
+  EXPECT_EQ(num_, 3);
+  ExpectTaken({"--mutants=fence:a=b"});
+  EXPECT_EQ(text, "fence:a=b");
+  EXPECT_EQ(Refused({"--mutants", "fence"}).rfind("Invalid flag 'fence'", 0), 0u);
+  EXPECT_EQ(Refused({"--nomutants"}), "Invalid flag '--nomutants'");
+}
+
 TEST_F(FlagsTest, AWordStandsForAValue) {
   enum class Color { kRed, kBlue } color = Color::kBlue;
   flags_.Word("color", &color, {{"red", Color::kRed}, {"blue", Color::kBlue}}, "of it");

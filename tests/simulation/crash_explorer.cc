@@ -1,11 +1,9 @@
 // crash_explorer: crashes small databases wherever it matters and checks what every crash leaves. docs/crash_model.md
 // tells what it checks and how; --help what it takes.
 
-#include <getopt.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cinttypes>
 #include <csignal>
@@ -17,33 +15,16 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/common/flags.h"
 #include "tests/simulation/campaign.h"
 
 namespace miodb::sim {
 namespace {
 
-constexpr char kHelp[] = R"(usage: crash_explorer [options]
-
-Runs small databases on simulated persistent memory, stops at every fence and every acknowledgement, makes images of
-what a crash there could leave, opens each with the real recovery and compares it with a model.
-
-  --images=N        stop after so many images (default 1000000 of random histories; exhaustive: no limit)
-  --seed=S          first seed of random histories (default 1)
-  --mode=M          adr (default), eadr, file, or all, one after the other with a share of the images each
-  --exhaustive=L    instead of random histories all of up to L operations
-  --thorough        explore random histories as exhaustive ones: fewer histories, more crashes of each
-  --mutants[=TEXT]  instead: plant every fault whose name contains TEXT, one at a time; which run shows it
-  --programs=P,...  for --mutants: test programs to ask about faults that no crash shows
-  --mutant=NAME     plant this fault
-  --list-mutants    their names
-  --history=TEXT    instead of random histories this one (repeats a failure)
-  --config=S        with --history: the seed of the options (default 0)
-  --merge_policy=P  merges by this policy, or by that of a library with this path (default: by several)
-  --no-shrink       report a failure as it was found
-  --quiet           no progress
-  --help            this text
-
-The last line is "N passed, M failed": images, or mutants (failed: nothing showed them).
+constexpr char kHelp[] =
+    R"(crash_explorer: runs small databases on simulated persistent memory, stops at every fence and every
+acknowledgement, makes images of what a crash there could leave, opens each with the real recovery and compares it with
+a model. The last line is "N passed, M failed": images, or mutants (failed: nothing showed them).
 Exit status: 0 none failed, 1 some did, 2 bad arguments, 130 interrupted.
 )";
 
@@ -76,40 +57,20 @@ struct Arguments {
   std::vector<Mode> modes = {Mode::kAdr};
   int exhaustive = 0;
   bool thorough = false;
-  bool mutants = false;
-  std::string mutants_like;
+  std::optional<std::string> mutants_like;
   std::vector<std::string> programs;
   std::string mutant;
   bool list_mutants = false;
   std::optional<History> history;
   uint64_t config = 0;
   std::string merge_policy;
-  bool shrink = true;
+  bool no_shrink = false;
   bool quiet = false;
 };
 
 [[noreturn]] void Refuse(const std::string& what) {
   std::fprintf(stderr, "crash_explorer: %s; see --help\n", what.c_str());
   std::exit(2);
-}
-
-uint64_t Number(const char* name, const char* text) {
-  char* end;
-  errno = 0;
-  const uint64_t number = std::strtoull(text, &end, 10);
-  if (end == text || *end != '\0' || *text == '-' || errno != 0) {
-    Refuse(std::string("--") + name + "=" + text + " is no number");
-  }
-  return number;
-}
-
-std::vector<Mode> Modes(const std::string& text) {
-  const std::vector<Mode> all = {Mode::kAdr, Mode::kEadr, Mode::kFile};
-  if (text == "all") return all;
-  for (const Mode mode : all) {
-    if (text == ModeName(mode)) return {mode};
-  }
-  Refuse("--mode=" + text + " is not adr, eadr, file or all");
 }
 
 std::vector<std::string> Split(const std::string& text) {
@@ -122,101 +83,65 @@ std::vector<std::string> Split(const std::string& text) {
   return parts;
 }
 
-enum Flag {
-  kImages = 1,
-  kSeed,
-  kMode,
-  kExhaustive,
-  kThorough,
-  kMutants,
-  kPrograms,
-  kMutant,
-  kListMutants,
-  kHistory,
-  kConfig,
-  kMergePolicy,
-  kNoShrink,
-  kQuiet,
-  kHelpFlag
-};
+void RegisterHistories(bench::FlagSet* flags, uint64_t* images, Arguments* a) {
+  const auto take_history = [a](const std::string& text) {
+    return FromText(text, &a->history.emplace()) ? "" : "that is no history";
+  };
+  flags->Section("Histories");
+  flags->Int("images", images, 0, bench::kNoBound,
+             "stop after so many; if not given, no limit of exhaustive and history, and 200000 for each mutant");
+  flags->Int("seed", &a->seed, 0, bench::kNoBound, "first seed of random histories");
+  flags->Word("mode", &a->modes,
+              {{"adr", {Mode::kAdr}},
+               {"eadr", {Mode::kEadr}},
+               {"file", {Mode::kFile}},
+               {"all", {Mode::kAdr, Mode::kEadr, Mode::kFile}}},
+              "adr, eadr, file, or all, one after the other with a share of the images each");
+  flags->Int("exhaustive", &a->exhaustive, 0, 6,
+             "instead of random histories all of up to so many operations; 0: none");
+  flags->Bool("thorough", &a->thorough,
+              "explore random histories as exhaustive ones: fewer histories, more crashes of each");
+  flags->Assigned("history", bench::FlagSet::Form::kText, take_history, "",
+                  "instead of random histories this one (repeats a failure)");
+  flags->Int("config", &a->config, 0, bench::kNoBound, "with history: the seed of the options");
+  flags->Text("merge_policy", &a->merge_policy,
+              "merges by this policy, or by that of a library with this path; empty: by several");
+  flags->Bool("no-shrink", &a->no_shrink, "report a failure as it was found");
+  flags->Bool("quiet", &a->quiet, "no progress");
+}
 
-const option kFlags[] = {{"images", required_argument, nullptr, kImages},
-                         {"seed", required_argument, nullptr, kSeed},
-                         {"mode", required_argument, nullptr, kMode},
-                         {"exhaustive", required_argument, nullptr, kExhaustive},
-                         {"thorough", no_argument, nullptr, kThorough},
-                         {"mutants", optional_argument, nullptr, kMutants},
-                         {"programs", required_argument, nullptr, kPrograms},
-                         {"mutant", required_argument, nullptr, kMutant},
-                         {"list-mutants", no_argument, nullptr, kListMutants},
-                         {"history", required_argument, nullptr, kHistory},
-                         {"config", required_argument, nullptr, kConfig},
-                         {"merge_policy", required_argument, nullptr, kMergePolicy},
-                         {"no-shrink", no_argument, nullptr, kNoShrink},
-                         {"quiet", no_argument, nullptr, kQuiet},
-                         {"help", no_argument, nullptr, kHelpFlag},
-                         {nullptr, 0, nullptr, 0}};
-
-void Take(int flag, Arguments* a) {
-  switch (flag) {
-    case kImages:
-      a->images = Number("images", optarg);
-      break;
-    case kSeed:
-      a->seed = Number("seed", optarg);
-      break;
-    case kMode:
-      a->modes = Modes(optarg);
-      break;
-    case kExhaustive: {
-      const uint64_t length = Number("exhaustive", optarg);
-      if (length < 1 || length > 6) Refuse("--exhaustive takes 1 to 6");
-      a->exhaustive = static_cast<int>(length);
-      break;
-    }
-    case kThorough:
-      a->thorough = true;
-      break;
-    case kMutants:
-      a->mutants = true;
-      if (optarg != nullptr) a->mutants_like = optarg;
-      break;
-    case kPrograms:
-      a->programs = Split(optarg);
-      break;
-    case kMutant:
-      a->mutant = optarg;
-      break;
-    case kListMutants:
-      a->list_mutants = true;
-      break;
-    case kHistory:
-      if (!FromText(optarg, &a->history.emplace())) Refuse(std::string("--history=") + optarg + " is no history");
-      break;
-    case kConfig:
-      a->config = Number("config", optarg);
-      break;
-    case kMergePolicy:
-      a->merge_policy = optarg;
-      break;
-    case kNoShrink:
-      a->shrink = false;
-      break;
-    case kQuiet:
-      a->quiet = true;
-      break;
-    case kHelpFlag:
-      std::fputs(kHelp, stdout);
-      std::exit(0);
-    default:
-      std::exit(2);  // getopt has said why
-  }
+void RegisterMutants(bench::FlagSet* flags, Arguments* a) {
+  const auto take_mutants = [a](const std::string& text) {
+    a->mutants_like = text;
+    return "";
+  };
+  const auto take_programs = [a](const std::string& text) {
+    a->programs = Split(text);
+    return "";
+  };
+  flags->Section("Planted faults");
+  flags->Assigned("mutants", bench::FlagSet::Form::kSwitchOrText, take_mutants, "",
+                  "plant every fault whose name contains the text, if any, one at a time; which run shows it");
+  flags->Assigned("programs", bench::FlagSet::Form::kText, take_programs, "",
+                  "with mutants: test programs (P,...) to ask about faults that no crash shows");
+  flags->Text("mutant", &a->mutant, "plant this fault");
+  flags->Bool("list-mutants", &a->list_mutants, "print their names");
 }
 
 Arguments Parse(int argc, char** argv) {
   Arguments a;
-  for (int flag; (flag = getopt_long(argc, argv, "", kFlags, nullptr)) != -1;) Take(flag, &a);
-  if (optind < argc) Refuse(std::string("unknown argument ") + argv[optind]);
+  uint64_t images = kDefaultImages;
+  bench::FlagSet flags;
+  RegisterHistories(&flags, &images, &a);
+  RegisterMutants(&flags, &a);
+  const bench::FlagSet::Result parsed = flags.Parse(argc, argv);
+  for (const std::string& warning : parsed.warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  if (parsed.outcome == bench::FlagSet::Outcome::kError) Refuse(parsed.error);
+  if (parsed.outcome != bench::FlagSet::Outcome::kRun) {
+    std::printf("%s%s", kHelp, flags.Help().c_str());
+    std::exit(0);
+  }
+  if (flags.IsSet("images")) a.images = images;
   return a;
 }
 
@@ -229,12 +154,12 @@ class Program {
   explicit Program(Arguments arguments) : a_(std::move(arguments)) {}
 
   int Run() {
-    if (!a_.mutant.empty() || a_.mutants || a_.list_mutants) FindSites();
+    if (!a_.mutant.empty() || a_.mutants_like.has_value() || a_.list_mutants) FindSites();
     if (a_.list_mutants) {
       for (const Mutant& mutant : AllMutants()) std::printf("%s: %s\n", mutant.name.c_str(), mutant.text.c_str());
       return 0;
     }
-    if (a_.mutants) return RunMutants();
+    if (a_.mutants_like.has_value()) return RunMutants();
     if (!a_.mutant.empty() && !FindMutant(a_.mutant, &mutant_)) Refuse("no mutant " + a_.mutant);
     uint64_t failed = 0;
     for (const Mode mode : a_.modes) failed += RunMode(mode) ? 0 : 1;
@@ -294,7 +219,7 @@ class Program {
 
   void ReportFailure(const Settings& settings, Failure failure) const {
     std::printf("FAILED: %s\n", failure.what.c_str());
-    if (a_.shrink) {
+    if (!a_.no_shrink) {
       std::fprintf(stderr, "shrinking a history of %zu operations\n", failure.history.size());
       failure.history = Shrink(settings, mutant_, failure);
       Explorer explorer(settings);
@@ -327,7 +252,7 @@ class Program {
     uint64_t caught = 0, survived = 0;
     std::printf("| site or fault | what is wrong | shown by | images |\n|---|---|---|---|\n");
     for (const Mutant& mutant : AllMutants()) {
-      if (mutant.name.find(a_.mutants_like) == std::string::npos) continue;
+      if (mutant.name.find(*a_.mutants_like) == std::string::npos) continue;
       if (g_stop) break;
       const MutantResult result = RunMutant(mutant, a_.seed, a_.images.value_or(kDefaultMutantImages), a_.programs);
       (result.caught ? caught : survived)++;
