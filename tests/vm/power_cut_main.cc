@@ -6,10 +6,9 @@
 //                                                    prefix of all puts
 //   power_cut_main destroy DB [NAME=VALUE...]
 //
-// NAME: pool_path, pool_size, persist_mode (pmem, emulated, file), dram_node, nvm_node, nvm_next_node, ssd_path (with
-// it the log is in files, and the last put before a number is acknowledged is synced), and any number of
-// region=PATH[:LIMIT[:NODE]]. Each command but the last prints the property miodb.placement. Exit status 0, or 1
-// with a message.
+// NAME: an option of the library (docs/options.md; with ssd_path the log is in files, and the last put before a number
+// is acknowledged is synced), and any number of region=PATH[:LIMIT[:NODE]]. Each command but the last prints the
+// property miodb.placement. Exit status 0, or 1 with a message.
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +19,7 @@
 #include <string>
 
 #include "miodb/db.h"
+#include "miodb/option_table.h"
 
 namespace {
 
@@ -64,32 +64,18 @@ miodb::Options ParseOptions(int argc, char** argv, int first) {
   options.create_if_missing = true;
   options.write_buffer_size = 4 << 20;
   options.pool_growth = 8 << 20;
-  const std::map<std::string, int*> numbers = {
-      {"dram_node", &options.dram_node}, {"nvm_node", &options.nvm_node}, {"nvm_next_node", &options.nvm_next_node}};
-  const std::map<std::string, miodb::PersistMode> modes = {
-      {"pmem", miodb::kPersistPmem}, {"emulated", miodb::kPersistEmulated}, {"file", miodb::kPersistFile}};
   for (int i = first; i < argc; i++) {
     const std::string word = argv[i];
     const size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-    if (name == "pool_path") {
-      options.pool_path = value;
-    } else if (name == "ssd_path") {
-      options.ssd_path = value;
-      options.log_mode = miodb::kLogFile;
-    } else if (name == "pool_size") {
-      options.pool_size = strtoull(value.c_str(), nullptr, 10);
-    } else if (name == "region") {
+    if (equals == std::string::npos) Die("unknown argument " + word);
+    const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+    if (name == "region") {
       options.nvm_regions.push_back(ParseRegion(value));
-    } else if (name == "persist_mode" && modes.count(value) > 0) {
-      options.persist_mode = modes.at(value);
-    } else if (numbers.count(name) > 0) {
-      *numbers.at(name) = atoi(value.c_str());
     } else {
-      Die("unknown argument " + word);
+      Check(miodb::SetOption(&options, name, value));
     }
   }
+  if (!options.ssd_path.empty()) options.log_mode = miodb::kLogFile;
   return options;
 }
 
