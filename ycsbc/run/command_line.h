@@ -7,6 +7,10 @@
 // An input file holds commands: a number n, then n words like those of a command line, the first of which is the name
 // of the program; a 0 ends it. Options behind the file's name count for every command of it.
 //
+// Why not benchmarks/common/flags.h for these words: published command lines have -load alone and with a word true or
+// false behind it, -p for any property, and values in the next word alone. A value becomes a property, and a FlagSet
+// reads the properties (settings.h).
+//
 // Everything is checked here, before anything runs: after an error nothing was opened, made or removed.
 // A command line wins over property files, a later property file over an earlier one.
 
