@@ -1,7 +1,8 @@
 # Tests. A file below tests/ is one of these, told apart by its name:
 #
 #   *_test.cc   a googletest program; ctest runs it under its path without ".cc", e.g. nvm/pool_test
-#   *_main.cc   a plain program with its own main(), started by a test (a child to be killed, for example)
+#   *_main.cc   a plain program with its own main(), started by a test (a child to be killed, for example), a script or
+#               by hand
 #   compat/*_peer_main.cc   the same, built with the real LevelDB, where that is installed, and nothing of ours
 #   fuzz/*_fuzz.cc   a libFuzzer target. With MIODB_BUILD_FUZZERS (clang) it is one; else it is linked with
 #                    fuzz/driver_main.cc, and ctest runs it over its seed corpus, tests/fuzz/corpus/<name>/
@@ -10,12 +11,13 @@
 #
 # Any other *.cc fails the configure step, so that no test is forgotten. A test's label is its first folder when that
 # is one of the kinds below, else "unit". Tests in tests/benchmarks/ and tests/ycsbc/ look inside db_bench and ycsbc,
-# those in tests/tools/ run the tools; they exist when these do. All programs lie below tests/ in the build folder; tests
-# find each other and files of the tree through tests/common/paths.h.
+# those in tests/tools/ run the tools; they exist when these do. Programs lie below tests/ in the build folder, but for
+# db_stress and log_faults, which lie at its top; tests find each other and files of the tree through
+# tests/common/paths.h.
 #
-# Tests in tests/compat/ are LevelDB programs: they see libleveldb and its headers and nothing else of ours. Where the
-# real LevelDB is installed, each compat/*_contract_test is built with that as well, as compat/*_contract_test.peer: what
-# it states is LevelDB's contract only if LevelDB keeps it.
+# Tests in tests/compat/ are LevelDB programs: they see libleveldb and its headers, of which miodb/c.h is one, and
+# nothing else of ours. Where the real LevelDB is installed, each compat/*_contract_test is built with that as well, as
+# compat/*_contract_test.peer: what it states is LevelDB's contract only if LevelDB keeps it.
 
 set(test_kinds unit model metamorphic crash stress fuzz regression)
 

@@ -8,7 +8,8 @@
 #   test_sh/claims.sh --list [options]         the claims, without running anything
 #   test_sh/claims.sh --diff BEFORE AFTER      how two reports (report.json) differ; fails where a claim fell
 #
-#   --only=NAME     only this claim; what is the name of none is a regular expression: the claims whose names match
+#   --only=NAME     of the tier only this claim; what is the name of none is a regular expression: those claims of the
+#                   tier whose names match
 #   --out=FOLDER    where the report goes; default: results/claims/TIME
 #   --db=FOLDER     databases are made in fresh folders below it and removed; default: /dev/shm, where persistent memory
 #                   is emulated

@@ -312,10 +312,10 @@ struct MIODB_EXPORT Options {
   // and "none": the memory as it is; "count": the same, reads are counted (docs/nvm_model.md).
   std::string nvm_model;
 
-  // A file that gets a trace of all accesses to the pool's memory, from this open to the close: what is read, written,
-  // flushed and fenced, where, why and when (docs/nvm_model.md). "": none. A file that is there is written over. The
-  // trace is taken where nvm_model charges; without one the model "count" is taken. A failure to write ends the trace,
-  // is told in the info log, and fails no call. A crash leaves a file without an end.
+  // A file that gets a trace of the accesses to the pool's memory that nvm_model charges, from this open to the close:
+  // what is read, written, flushed and fenced, where, why and when (docs/nvm_model.md). Reads of records of memtables
+  // are not charged. "": none. A file that is there is written over. Without nvm_model the model "count" is taken. A
+  // failure to write ends the trace, is told in the info log, and fails no call. A crash leaves a file without an end.
   std::string device_trace;
 
   // Which accesses the trace has. "": all; "every:N": of every N runs of 64 accesses that a thread makes, the first;
@@ -416,8 +416,8 @@ struct MIODB_EXPORT Options {
   uint64_t partition_size = 64 * 1024 * 1024;
 
   // Lazy copy moves records of at most this many bytes into extents of their partition; larger ones stay where the
-  // log put them until garbage collection moves them. 0 to 1 GiB. With an SSD tier, all once half of nvm_budget is
-  // used.
+  // log put them until garbage collection marks their extent. 0 to 1 GiB. With an SSD tier lazy copy moves records of
+  // every size once tables take more than half of nvm_budget. In a full pool lazy copy moves none.
   // Copying frees the log chunks that records came in, and lays records side by side that are read together; it writes
   // each of them once more.
   size_t lazy_copy_limit = 1024;
@@ -490,7 +490,7 @@ struct MIODB_EXPORT Options {
   // leaves a file that is cut.
   std::string block_cache_trace_file;
 
-  // Of so many blocks one is in the trace, with all its accesses. 1 to 1000000.
+  // About one of so many blocks is in the trace, with all its accesses. 1 to 1000000.
   int block_cache_trace_sampling_frequency = 1;
 
   // Read table files, and write them, past the page cache of the system. NotSupported where env or the file system of

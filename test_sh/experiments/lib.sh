@@ -3,11 +3,12 @@
 #
 #   1. sources this file, and sets what differs from the defaults below,
 #   2. calls "experiment NAME TITLE "$@"", which reads the options and checks what is needed,
-#   3. names its runs with plan_bench and plan_ycsb, and its plots with panel,
+#   3. names its runs with plan_bench, plan_crash, plan_ycsb and plan_tool, and its plots with panel,
 #   4. calls run_all.
 #
-# A run is one process on a fresh database. All runs are repeated in rounds; in each round the engines take turns in
-# another order for every run. results.py makes data.csv, tables and plots of what the runs printed.
+# A run is one process on a fresh database, but for runs of plan_crash and plan_tool. All runs are repeated in rounds;
+# in each round the engines take turns in another order for every run. results.py makes data.csv, tables and plots of
+# what the runs printed.
 #
 # Folder of results, OUT/NAME/TIME/: plan.csv, the runs; raw/N-ENGINE-ROUND.out, what each printed, with its command in
 # the first line (and .csv, what it exported); options, the words that it was called with; settings, what all runs have in

@@ -3,8 +3,8 @@
 
   tools/checks/check_house.py               compare with house.txt
   tools/checks/check_house.py --update      record the figures of this tree
-  tools/checks/check_house.py --list        print besides every class, the longest functions, and the comment sentences
-                                            that are hollow or open with an empty word
+  tools/checks/check_house.py --list        print besides every class, the long functions, the options that many files
+                                            list, and sentences that are hollow or open with an empty word
   tools/checks/check_house.py --self-test   prove on a small made-up tree that each figure is counted, and can fail
 
 The figures are of the engine: src, pmtable, compaction; those of options also of the programs, those of English of all

@@ -76,8 +76,7 @@ constexpr Verb kVerbs[] = {
      "The list has a line for each generation, the oldest first: its number, time when it was made, bytes that it has, "
      "and "
      "bytes of these that it was the first to have, with tabs between them. verify reads one generation, or all, and "
-     "looks "
-     "at every checksum. delete removes one, and gives back what no other one has.\n"
+     "compares checksums up to the first damage. delete removes one, and gives back what no other one has.\n"
      "The exit code is 1 if verify finds damage.",
      NewBackups, Verb::Kind::kOther},
     {"follow", "SOURCE COPY", 2, 2, "keep a copy of a database up to date while it is written to",
@@ -139,8 +138,8 @@ constexpr Verb kVerbs[] = {
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
      "stats, properties, flush, compact, savepoint, checkpoint, backup, export; help and quit besides. Words may be in "
      "quotes. "
-     "On a terminal the lines can be edited, with history and completion. Ctrl-C ends what a line does, "
-     "Ctrl-D the shell. If input is no terminal, the first line that fails ends the shell with its exit code.",
+     "On a terminal the lines can be edited, with history and completion. Ctrl-C ends what a line does there, and "
+     "Ctrl-D the shell. Elsewhere Ctrl-C ends the shell with 130, and the first line that fails ends it with 2.",
      NewShell, Verb::Kind::kOther},
     {"bench", "DIRECTORY", 1, 1, "measure puts, gets and a scan in a directory",
      "Makes a database of its own below DIRECTORY, puts records with random keys, gets them, scans them and removes "

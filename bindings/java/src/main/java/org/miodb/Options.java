@@ -270,7 +270,7 @@ public final class Options {
     return set("nvm_model", value);
   }
 
-  /** A trace of all accesses to the pool's memory; empty: none. */
+  /** A trace of accesses to the pool that nvm_model charges; empty: none. */
   public Options deviceTrace(Path value) {
     return path("device_trace", value);
   }
@@ -325,7 +325,7 @@ public final class Options {
     return size("wal_size_limit_mb", value);
   }
 
-  /** Bytes of log files that force a flush; 0: no limit. */
+  /** Bytes of log files that force a flush or drains; 0: no limit, or twice a volatile pool. */
   public Options maxTotalWalSize(long value) {
     return size("max_total_wal_size", value);
   }
@@ -365,7 +365,7 @@ public final class Options {
     return size("partition_size", value);
   }
 
-  /** Largest record in bytes that lazy copy moves. */
+  /** Largest record in bytes that lazy copy moves; with an SSD tier at times any. */
   public Options lazyCopyLimit(long value) {
     return size("lazy_copy_limit", value);
   }
@@ -430,7 +430,7 @@ public final class Options {
     return path("block_cache_trace_file", value);
   }
 
-  /** Of so many blocks one is traced. */
+  /** About one of so many blocks is traced. */
   public Options blockCacheTraceSamplingFrequency(long value) {
     return size("block_cache_trace_sampling_frequency", value);
   }
