@@ -33,7 +33,6 @@ constexpr MappedOption kOthers[] = {
     {"write_buffer_manager", "shared_resources", "its memory_budget, for all databases opened with it", kRocksDb},
     {"listeners", "listeners", "one thread tells them, after the fact (listener.h)", kRocksDb},
     {"reuse_logs", "", "the log in the pool is never rewritten", kBoth},
-    {"compaction_style", "", "there is one: merges of indexes over shared payload", kRocksDb},
     {"compaction_pri", "", "pickers go by garbage and age", kRocksDb},
     {"prefix_extractor", "", "filters are of whole keys", kRocksDb},
     {"bottommost_compression", "", "all levels on SSD have the same", kRocksDb},
