@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -26,19 +27,21 @@ int BucketShift(uint64_t first, uint64_t last, size_t buckets) {
   return std::max(0, static_cast<int>(std::bit_width(last - first)) - std::countr_zero(buckets));
 }
 
-// Appends, of deletions of the same keys, newest first, only the deletions that some read tells apart.
+// Appends, of deletions of the same keys, newest first, only the deletions that some read tells apart: behind one comes
+// the newest that the newest snapshot before it sees.
 void AppendNeeded(const std::multiset<uint64_t, std::greater<>>& active, const std::vector<uint64_t>* snapshots,
                   std::vector<uint64_t>* result) {
   DCHECK(!active.empty());
-  uint64_t last = 0;
-  for (const uint64_t sequence : active) {
-    if (sequence == last) continue;
-    if (last != 0 && snapshots != nullptr) {
-      const auto seen = std::lower_bound(snapshots->begin(), snapshots->end(), sequence);
-      if (seen == snapshots->end() || *seen >= last) continue;
-    }
+  for (auto needed = active.begin(); needed != active.end();) {
+    const uint64_t sequence = *needed;
     result->push_back(sequence);
-    last = sequence;
+    if (snapshots == nullptr) {
+      needed = active.upper_bound(sequence);
+      continue;
+    }
+    const auto seen = std::lower_bound(snapshots->begin(), snapshots->end(), sequence);
+    if (seen == snapshots->begin()) return;
+    needed = active.lower_bound(*std::prev(seen));
   }
 }
 

@@ -11,7 +11,6 @@ namespace miodb {
 // are cut into fragments anew by each Show, and all others, which are when the few have become too many. So a group of
 // any number of ranges costs one set of all, in time and in memory.
 
-// No read is told apart from another here, so all sequences are kept.
 void MemTableRanges::Add(const KeyOrder& order, const Slice& begin, const Slice& end, uint64_t sequence) {
   if (order.Compare(begin, end) >= 0) {
     all_shown_ = all_shown_ && view() != nullptr;
@@ -22,10 +21,15 @@ void MemTableRanges::Add(const KeyOrder& order, const Slice& begin, const Slice&
   all_shown_ = false;
 }
 
-// The view is whole before it is published, and the sequence that makes its ranges visible is published after it.
+// The view is whole before it is published, and the sequence that makes its ranges visible is published after it. Of
+// ranges of the same keys in one group the last is all that a read can see, since no read has a sequence inside of a
+// group; which of the groups' ends reads have is not known here, so all of them count as snapshots.
 void MemTableRanges::MakeView(const KeyOrder& order) {
   auto view = std::make_unique<View>();
   const View* const last = view_.load(std::memory_order_relaxed);  // relaxed: the adder's own
+  if (!newest_.empty() && (ends_.empty() || ends_.back() < newest_.back().sequence)) {
+    ends_.push_back(newest_.back().sequence);
+  }
   if (newest_.size() > kMostNewest) {
     most_.reserve(most_.size() + newest_.size());
     std::move(newest_.begin(), newest_.end(), std::back_inserter(most_));
@@ -33,13 +37,13 @@ void MemTableRanges::MakeView(const KeyOrder& order) {
   }
   size_t bytes = sizeof(View);
   if (most_shown_ < most_.size()) {
-    view->most = RangeSet::Make(order, most_, nullptr);
+    view->most = RangeSet::Make(order, most_, &ends_);
     bytes += view->most->memory_bytes();
   } else if (last != nullptr) {
     view->most = last->most;
   }
   if (!newest_.empty()) {
-    view->newest = RangeSet::Make(order, newest_, nullptr);
+    view->newest = RangeSet::Make(order, newest_, &ends_);
     bytes += view->newest->memory_bytes();
   }
   views_.push_back(std::move(view));

@@ -36,7 +36,8 @@ class MemTableRanges {
   // range; but there is a view from then on.
   void Add(const KeyOrder& order, const Slice& begin, const Slice& end, uint64_t sequence);
 
-  // Readers find all that was added, by one view. May be called again after an attempt that lacked memory.
+  // Readers find all that was added, by one view. May be called again after an attempt that lacked memory. REQUIRES: no
+  // read has the sequence of a range that was added since the last call, but of the last one.
   void Show(const KeyOrder& order) {
     if (!all_shown_) [[unlikely]]
       MakeView(order);
@@ -63,7 +64,8 @@ class MemTableRanges {
   std::vector<std::unique_ptr<const View>> views_;  // all that there were
   std::vector<RangeDeletion> most_;
   std::vector<RangeDeletion> newest_;
-  size_t most_shown_ = 0;  // of most_, by the view
+  std::vector<uint64_t> ends_;  // the last range of each group, ascending
+  size_t most_shown_ = 0;       // of most_, by the view
   bool all_shown_ = true;
   std::atomic<size_t> bytes_{0};
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/format/record.h"
@@ -71,13 +72,15 @@ TEST_F(MemTableRangesTest, RangeOfNoKeysGivesAView) {
   EXPECT_EQ(sequence_ - 1, NewestAt(3, kMaxSequence));
 }
 
-// Groups of few and of many in any order: after each, readers find its ranges and all before.
+// Groups of few and of many in any order: after each, readers find its ranges and all before, as of its end and as of
+// the end of an earlier one.
 TEST_F(MemTableRangesTest, GroupsOfAnySize) {
   for (const uint64_t seed : Seeds(ByScale(20, 200, 2000))) {
     SCOPED_TRACE(Repeat(seed));
     Random random(seed);
     MemTableRanges ranges;
-    std::vector<uint64_t> newest(100, 0);  // by key
+    std::vector<uint64_t> newest(100, 0);                            // by key
+    std::vector<std::pair<uint64_t, std::vector<uint64_t>>> groups;  // the end of each, and newest then
     uint64_t sequence = 0;
     for (int group = 0; group < 30; group++) {
       for (uint64_t i = random.OneIn(3) ? random.Uniform(100) : random.Uniform(4); i > 0; i--) {
@@ -86,12 +89,15 @@ TEST_F(MemTableRangesTest, GroupsOfAnySize) {
         for (uint64_t key = begin; key < end; key++) newest[key] = sequence;
       }
       ranges.Show(order_);
+      groups.emplace_back(sequence, newest);
       std::vector<const RangeSet*> sets;
       ranges.AppendTo(&sets);
-      for (uint64_t key = 0; key < newest.size(); key++) {
-        uint64_t found = 0;
-        for (const RangeSet* set : sets) found = std::max(found, set->NewestAt(Key(key), kMaxSequence));
-        ASSERT_EQ(newest[key], found) << key;
+      for (const auto& [end, then] : {groups.back(), groups[random.Uniform(groups.size())]}) {
+        for (uint64_t key = 0; key < newest.size(); key++) {
+          uint64_t found = 0;
+          for (const RangeSet* set : sets) found = std::max(found, set->NewestAt(Key(key), end));
+          ASSERT_EQ(then[key], found) << key;
+        }
       }
     }
   }
@@ -107,6 +113,19 @@ TEST_F(MemTableRangesTest, GroupTakesMemoryInProportionToItsRanges) {
   EXPECT_EQ(0u, NewestAt(2 * kRanges - 1, kMaxSequence));
   EXPECT_EQ(1u, NewestAt(0, kMaxSequence));
   EXPECT_EQ(kRanges, ranges_.All().size());
+}
+
+// Each range has all keys of the one before: with all sequences of all fragments this would be their square.
+TEST_F(MemTableRangesTest, NestedRangesOfAGroupAreOne) {
+  constexpr uint64_t kRanges = 20000;
+  Add(5, 7);
+  ranges_.Show(order_);
+  for (uint64_t i = 1; i <= kRanges; i++) Add(0, i);
+  ranges_.Show(order_);
+  EXPECT_LT(ranges_.memory_bytes(), kRanges * 400);
+  EXPECT_EQ(kRanges + 1, NewestAt(5, kMaxSequence));
+  EXPECT_EQ(1u, NewestAt(5, 1));
+  EXPECT_EQ(0u, NewestAt(4, 1));
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ bool Flusher::Step() {
   Status s = db_.WithMemory([&] {
     Status built = memtable->BuildTree();
     if (!built.ok()) return built;
-    const std::vector<RangeDeletion> all = memtable->ranges().All();
+    // Range deletions that no read tells apart from newer ones hide nothing that these do not.
+    const RangeSetRef ranges = RangeSet::Make(db_.order, memtable->ranges().All(), &snapshots);
     const FlushRequest request{db_.pool.get(),
                                db_.order,
                                memtable.get(),
@@ -44,9 +45,8 @@ bool Flusher::Step() {
                                db_.options.filter_bits_per_key,
                                [this] { return tree_->NewId(); },
                                db_.VersionsOnce(),
-                               RangeSet::Make(db_.order, all, nullptr)};
-    // Range deletions that no read tells apart from newer ones are left out of the manifest.
-    if (request.ranges != nullptr) deleted = RangeSet::Make(db_.order, all, &snapshots)->Ranges();
+                               ranges};
+    if (ranges != nullptr) deleted = ranges->Ranges();
     return FlushMemTable(request, &added.tables, &added.payload.made);
   });
   uint64_t index_bytes = 0;
