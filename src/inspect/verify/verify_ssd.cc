@@ -26,7 +26,8 @@ Status OpenTableFile(Env* env, const std::string& name, const InternalKeyCompara
   if (!s.ok()) return s;
   SstFormat format;
   format.comparator = &comparator;
-  return SstReader::Open(format, std::shared_ptr<const RandomAccessFile>(opened), name, size, Checksums::kVerify, nullptr, table);
+  return SstReader::Open(format, std::shared_ptr<const RandomAccessFile>(opened), name, size, Checksums::kVerify,
+                         nullptr, table);
 }
 
 // The check of one file. Each kind of problem is told once for a file.
