@@ -36,7 +36,7 @@ class StallClock;
 class Workers;
 
 // The parts of the database that a write may ask for something.
-struct WriteParts {
+struct WritePathParts {
   Control* const control_;
   Tree* const tree_;
   Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
@@ -49,9 +49,9 @@ struct WriteParts {
   CpuCensus* const census_;
 };
 
-class WritePath : private WriteParts {
+class WritePath : private WritePathParts {
  public:
-  using Parts = WriteParts;
+  using Parts = WritePathParts;
 
   WritePath(DbContext& db, const Parts& parts);
 
