@@ -66,8 +66,11 @@ class Salvage {
   // was ever made may be added, also one that nothing knows of any more.
   void AddRange(RangeDeletion range) { ranges_.push_back(std::move(range)); }
 
-  // All deletions of ranges that were found or added; null: none.
-  RangeSetRef ranges() const { return RangeSet::Make(order_, ranges_, nullptr); }
+  // All deletions of ranges that were found or added, for reads of the newest state; null: none.
+  RangeSetRef ranges() const {
+    const std::vector<uint64_t> no_snapshots;
+    return RangeSet::Make(order_, ranges_, &no_snapshots);
+  }
 
   // Adds versions from elsewhere, to be merged with those of the pool by key and sequence. The iterator goes forward
   // only, and its status is always OK.
