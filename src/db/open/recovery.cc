@@ -105,7 +105,6 @@ Status Recovery::ReplayBatch(const Slice& batch, MemTable* memtable) {
   for (const LogRecord& record : records) {
     memtable->AddRecord(record.key, record.value, PackTag(sequence++, record.type), record.place, record.size());
   }
-  memtable->ShowRanges();
   return Status::OK();
 }
 
@@ -143,6 +142,7 @@ Status Recovery::ReplayHistory(const LogHistory& log, const std::map<uint64_t, E
       capacity += piece.valid_bytes;
       Status s = log.ForEachBatch(piece, [&](const Slice& batch) { return ReplayBatch(batch, memtable.get()); });
       if (!s.ok()) return s;
+      memtable->ShowRanges();  // not of each batch: nobody reads yet, and views stay as long as the memtable
       continue;
     }
     capacity += piece.place.size;
