@@ -209,7 +209,8 @@ std::vector<Status> ReadCalls::GetFromMany(const ReadOptions& options, const std
     return Status::OK();
   });
   if (s.ok()) return statuses;
-  // Every key has a status, also where the call failed as a whole.
+  // Every key has a status, also where the call failed as a whole; without memory for them there are none.
+  statuses.clear();
   NoThrow("MultiGet", [&] {
     statuses.assign(keys.size(), s);
     return s;
