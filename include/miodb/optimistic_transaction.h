@@ -69,7 +69,8 @@
 // costs two searches for each tracked key, mostly in memory.
 //
 // Errors: each call says. Nothing is thrown; without memory a call is an IOError, and the transaction should be rolled
-// back.
+// back. A call that needs a snapshot has the error of a write where the database gives none: over a reader, or in a
+// child of fork().
 
 #ifndef MIODB_INCLUDE_OPTIMISTIC_TRANSACTION_H_
 #define MIODB_INCLUDE_OPTIMISTIC_TRANSACTION_H_
@@ -225,7 +226,8 @@ class MIODB_EXPORT OptimisticTransactionDB {
   // deleted.
   DB* GetBaseDB() const;
 
-  // A new transaction, which the caller deletes. write_options: of its Commit. nullptr without memory.
+  // A new transaction, which the caller deletes. write_options: of its Commit. nullptr without memory,
+  // or if set_snapshot is wanted and the database gives no snapshot.
   OptimisticTransaction* BeginTransaction(const WriteOptions& write_options,
                                           const OptimisticTransactionOptions& options = OptimisticTransactionOptions());
 

@@ -12,6 +12,7 @@
 // takes no page faults and no memory from the system, as long as the prepare thread keeps up; where it does not, the
 // put makes its block itself.
 
+#include "src/util/bytes/make_room.h"
 #include "src/util/files/page.h"
 
 namespace miodb {
@@ -152,7 +153,7 @@ Arena::~Arena() {
 // The rest of the last block is given up: it is less than one allocation, and no allocation is larger than
 // kMaxAllocation of the tree.
 void Arena::NewBlock() {
-  blocks_.reserve(blocks_.size() + 1);  // first: without memory there is no block to lose
+  MakeRoom(&blocks_);  // first: without memory there is no block to lose
   Block block;
   block.bytes = pool_->TakeNext(memory_bytes(), &block.size);
   blocks_.push_back(block);

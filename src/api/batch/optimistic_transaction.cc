@@ -18,6 +18,7 @@
 
 #include "miodb/write_batch_with_index.h"
 #include "src/api/batch/handle_id.h"
+#include "src/util/bytes/make_room.h"
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
 
@@ -59,27 +60,40 @@ struct OptimisticTransaction::Rep {
     CHECK(db != nullptr);
   }
 
-  // The state of now. Throws bad_alloc: also for the null that a database without memory gives.
-  Held Hold() const {
+  // The state of now. A database that gives none says why to a call that changes nothing; else it lacked memory.
+  Status Hold(Held* held) const {
     const Snapshot* const taken = db->GetSnapshot();
-    if (taken == nullptr) throw std::bad_alloc();
+    if (taken == nullptr) {
+      WriteBatch nothing;
+      const Status s = db->WriteIfUnchanged(WriteOptions(), &nothing, {});
+      if (s.ok()) throw std::bad_alloc();
+      return s;
+    }
     DB* const base = db;
-    return Held(taken, [base](const Snapshot* held) { base->ReleaseSnapshot(held); });
+    *held = Held(taken, [base](const Snapshot* given) { base->ReleaseSnapshot(given); });
+    return Status::OK();
   }
 
   // now: a snapshot to begin with, of a key that is not tracked yet and where none was set; null: the moment of the
-  // call. The snapshot is taken before the sequence is read, so the snapshot is not newer than the sequence.
-  Tracked* Track(const Key& key, const Held& now) {
+  // call. The snapshot is taken before the sequence is read, so the snapshot is not newer than the sequence. Without
+  // memory the key is not tracked.
+  Status Track(const Key& key, const Held& now, Tracked** key_tracked) {
+    DCHECK_EQ(tracked.size(), in_order.size());
     const auto found = tracked.find(key);
-    if (found != tracked.end()) return &found->second;
+    if (found != tracked.end()) {
+      *key_tracked = &found->second;
+      return Status::OK();
+    }
     const Held moment = snapshot != nullptr ? snapshot : now;
-    if (oldest == nullptr && moment == nullptr) oldest = Hold();
+    const Status s = oldest == nullptr && moment == nullptr ? Hold(&oldest) : Status::OK();
+    if (!s.ok()) return s;
     const uint64_t since = moment != nullptr ? moment->GetSequenceNumber() : db->GetLatestSequenceNumber();
     if (oldest == nullptr || oldest->GetSequenceNumber() > since) oldest = moment;
     DCHECK_LE(oldest->GetSequenceNumber(), since);
-    const auto added = tracked.emplace(key, Tracked{since}).first;
-    in_order.push_back(added);
-    return &added->second;
+    MakeRoom(&in_order);  // the key is in both lists or in neither
+    in_order.push_back(tracked.emplace(key, Tracked{since}).first);
+    *key_tracked = &in_order.back()->second;
+    return s;
   }
 
   // Finds out whether a key changed behind a sequence. The options are not the transaction's, because the call writes
@@ -96,14 +110,15 @@ struct OptimisticTransaction::Rep {
   // A read as of another sequence than that from which the key is tracked is checked at once: Commit would not notice a
   // change that lies between the two.
   Status GetForUpdate(const ReadOptions& options, const Key& key, std::string* value) {
-    const Held now = Hold();
-    Tracked* const key_tracked = Track(key, now);
-    DCHECK_EQ(tracked.size(), in_order.size());
-    if (value == nullptr) return Status::OK();
+    Held now;
+    Status s = Hold(&now);
+    Tracked* key_tracked = nullptr;
+    if (s.ok()) s = Track(key, now, &key_tracked);
+    if (!s.ok() || value == nullptr) return s;
     ReadOptions at = options;
     if (at.snapshot == nullptr) at.snapshot = now.get();
     uint64_t expiry_micros;
-    const Status s = batch.GetFromBatchAndDB(db, at, key.first, key.second, value, &expiry_micros);
+    s = batch.GetFromBatchAndDB(db, at, key.first, key.second, value, &expiry_micros);
     key_tracked->expiry_micros = std::min(key_tracked->expiry_micros, expiry_micros);
     if (!s.ok() && !s.IsNotFound()) return s;
     const uint64_t read_at = at.snapshot->GetSequenceNumber();
@@ -116,9 +131,10 @@ struct OptimisticTransaction::Rep {
   template <typename Update>
   Status Write(ColumnFamilyHandle* family, const Slice& key, Update update) {
     return NoThrow(kPlace, [&] {
-      Track(KeyOf(family, key), nullptr);
-      update();
-      return Status::OK();
+      Tracked* key_tracked = nullptr;
+      const Status s = Track(KeyOf(family, key), nullptr, &key_tracked);
+      if (s.ok()) update();
+      return s;
     });
   }
 
@@ -160,12 +176,12 @@ struct OptimisticTransaction::Rep {
 };
 
 // A snapshot that the options ask for is taken here, so changes count from the beginning of the transaction, and not
-// from the first use of each key.
+// from the first use of each key. A constructor has no status, so lack of memory stands for each reason.
 OptimisticTransaction::OptimisticTransaction(DB* db, const WriteOptions& write_options,
                                              const OptimisticTransactionOptions& options, const Comparator* comparator,
                                              const MergeOperator* merge_operator)
     : rep_(new Rep(db, write_options, comparator, merge_operator)) {
-  if (options.set_snapshot) rep_->snapshot = rep_->Hold();
+  if (options.set_snapshot && !rep_->Hold(&rep_->snapshot).ok()) throw std::bad_alloc();
 }
 
 OptimisticTransaction::~OptimisticTransaction() = default;
@@ -215,10 +231,7 @@ Iterator* OptimisticTransaction::GetIterator(const ReadOptions& options, ColumnF
 
 // The snapshot is for keys that are tracked from now on; a key that is tracked already keeps the sequence that it has.
 Status OptimisticTransaction::SetSnapshot() {
-  return NoThrow(kPlace, [this] {
-    rep_->snapshot = rep_->Hold();
-    return Status::OK();
-  });
+  return NoThrow(kPlace, [this] { return rep_->Hold(&rep_->snapshot); });
 }
 
 // The snapshot is the transaction's own, which releases it: a caller that did so too would release it twice.
@@ -228,7 +241,7 @@ void OptimisticTransaction::ClearSnapshot() { rep_->snapshot = nullptr; }
 // The second of the two lists takes its place first, so that they agree if there is no memory.
 Status OptimisticTransaction::SetSavePoint() {
   return NoThrow(kPlace, [this] {
-    rep_->save_points.reserve(rep_->save_points.size() + 1);
+    MakeRoom(&rep_->save_points);
     rep_->batch.SetSavePoint();
     rep_->save_points.push_back({rep_->in_order.size(), rep_->snapshot});
     return Status::OK();
@@ -293,8 +306,7 @@ Status OptimisticTransactionDB::Open(const Options& options, const std::string& 
 
 DB* OptimisticTransactionDB::GetBaseDB() const { return db_.get(); }
 
-// Null tells a caller that there was no memory, be it for the transaction or for the snapshot that it was to begin
-// with.
+// Null tells a caller that there was no memory for the transaction, or no snapshot for it to begin with.
 OptimisticTransaction* OptimisticTransactionDB::BeginTransaction(const WriteOptions& write_options,
                                                                  const OptimisticTransactionOptions& options) {
   OptimisticTransaction* made = nullptr;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "src/util/bytes/make_room.h"
+
 namespace miodb {
 
 FamilyHandles::FamilyHandles(const DbContext& db, ReadPath* read, const std::map<uint64_t, FamilyEntry>& families)
@@ -19,7 +21,7 @@ FamilyHandles::FamilyHandles(const DbContext& db, ReadPath* read, const std::map
 void FamilyHandles::Add(uint32_t id, const std::string& name) {
   CHECK(id != kDefaultFamily && id <= kMostFamilyId);
   auto handle = std::make_unique<FamilyHandle>(this, id, name);
-  if (handles_.size() == handles_.capacity()) handles_.reserve(2 * handles_.size() + 1);
+  MakeRoom(&handles_);
   CHECK(by_name_.emplace(name, handle.get()).second);  // CheckName, or the manifest's state, said so
   DCHECK_LT(handles_.size(), handles_.capacity());
   handles_.push_back(std::move(handle));

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "src/util/bytes/make_room.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
@@ -163,7 +164,7 @@ void ReadStates::Publish(std::unique_ptr<ReadState> state) {
   state->owner = this;
   {
     MutexLock lock(&mutex_);
-    retired_.reserve(retired_.size() + 1);  // first: what throws for lack of memory changes nothing
+    MakeRoom(&retired_);  // first: what throws for lack of memory changes nothing
     state->number = ++published_;
     // seq_cst: see the file comment. Also publishes what is in the state.
     ReadState* const old = current_.exchange(state.release(), std::memory_order_seq_cst);

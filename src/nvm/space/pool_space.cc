@@ -14,6 +14,7 @@
 #include <new>
 #include <vector>
 
+#include "src/util/bytes/make_room.h"
 #include "src/util/check/check.h"
 #include "src/util/check/no_throw.h"
 
@@ -191,7 +192,7 @@ class PoolSpace::Aside {
   Aside& operator=(const Aside&) = delete;
 
   // May throw for want of memory; Add never does.
-  void MakeRoom() { runs_.reserve(runs_.size() + 1); }
+  void MakeRoom() { miodb::MakeRoom(&runs_); }
   void Add(const ExtentAllocator::Run& run) {
     CHECK_LT(runs_.size(), runs_.capacity());  // nothing is taken out of the free map that cannot be named here
     CHECK_GT(run.size, 0u);

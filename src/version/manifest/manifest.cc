@@ -10,6 +10,7 @@
 
 #include "src/format/manifest_area.h"
 #include "src/util/bytes/coding.h"
+#include "src/util/bytes/make_room.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 #include "src/util/check/no_throw.h"
@@ -315,7 +316,7 @@ Status Manifest::Append(const VersionEdit& edit) {
   ManifestState fresh;
   Status s = state_.Prepare(edit, &fresh);
   if (!s.ok()) return s;
-  kept_.reserve(kept_.size() + 1);
+  MakeRoom(&kept_);
   if (!pool_->is_volatile()) {
     CHECK(area_ != nullptr);
     std::string payload;

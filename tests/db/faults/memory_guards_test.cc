@@ -12,6 +12,7 @@
 #include "miodb/column_family.h"
 #include "miodb/iterator.h"
 #include "miodb/listener.h"
+#include "miodb/optimistic_transaction.h"
 #include "miodb/trace.h"
 #include "miodb/write_batch.h"
 #include "src/db/open/db_impl.h"
@@ -280,6 +281,44 @@ TEST_F(MemoryGuardsTest, AColumnFamilyIsMadeAsAWholeOrNotAtAll) {
     if (!met) break;
   }
   EXPECT_GT(repeated, 0u);
+}
+
+// ---- transactions
+
+TEST_F(MemoryGuardsTest, AKeyThatCannotBeTrackedLeavesNothingBehindARollback) {
+  std::unique_ptr<DBImpl> db;
+  ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+  uint64_t failed = 0;
+  for (uint64_t at = 1;; at++) {
+    SCOPED_TRACE("allocation " + std::to_string(at));
+    OptimisticTransaction txn(db.get(), WriteOptions(), OptimisticTransactionOptions());
+    ASSERT_OK(txn.SetSavePoint());
+    Arm(at, 1);
+    const Status s = txn.Put("key", "value");
+    const bool met = Disarm();
+    if (!s.ok()) {
+      failed++;
+      EXPECT_TRUE(Mentions(s, "out of memory"));
+    }
+    ASSERT_OK(txn.RollbackToSavePoint());
+    EXPECT_EQ(0u, txn.GetNumKeys());
+    ASSERT_FALSE(HasFailure());
+    if (!met) break;
+  }
+  EXPECT_GT(failed, 2u);
+}
+
+TEST_F(MemoryGuardsTest, SavePointsOfATransactionAskForMemorySeldom) {
+  constexpr int kSavePoints = 10000;
+  std::unique_ptr<DBImpl> db;
+  ASSERT_OK(DBImpl::Open(options_, path_, hooks_, &db));
+  OptimisticTransaction txn(db.get(), WriteOptions(), OptimisticTransactionOptions());
+  bool all = true;
+  Arm(1, 0);  // which counts them
+  for (int i = 0; i < kSavePoints; i++) all = txn.SetSavePoint().ok() && all;
+  EXPECT_FALSE(Disarm());
+  EXPECT_TRUE(all);
+  EXPECT_LT(allocations.load(), 100u);
 }
 
 // ---- looks of readers

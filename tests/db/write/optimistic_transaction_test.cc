@@ -19,6 +19,7 @@
 #include "miodb/write_batch_with_index.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/in_child.h"
 #include "tests/common/random/random.h"
 
 namespace miodb::test {
@@ -428,6 +429,21 @@ TEST_F(OptimisticTransactionTest, SavePointsTakeBackWritesTrackingAndSnapshot) {
   Put("d", "0");
   ASSERT_OK(txn->Commit());
   EXPECT_EQ("(a->1)(b->0)(c->0)(d->0)", Forward(db_.get()));
+}
+
+TEST_F(OptimisticTransactionTest, InAChildProcessACallSaysThatTheDatabaseIsTheParents) {
+  Open();
+  Put("a", "1");
+  const Transaction txn = Begin();
+  EXPECT_EQ(0, InChild([&] {
+              std::string value;
+              for (const Status& s :
+                   {txn->SetSnapshot(), txn->Put("a", "2"), txn->GetForUpdate(ReadOptions(), "a", &value)}) {
+                if (s.ToString().find("was opened before fork()") == std::string::npos) return 1;
+              }
+              return 0;
+            }));
+  EXPECT_EQ(0u, txn->GetNumKeys());
 }
 
 TEST_F(OptimisticTransactionTest, ItsDatabaseIsOpenedAndDeletedWithIt) {
