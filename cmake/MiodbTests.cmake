@@ -240,10 +240,10 @@ endif()
 
 # Tests that watch system calls or make them fail: the linker sends the library's calls through tests/faults/system_calls.cc.
 set(wrapped_calls open mkdir rmdir unlink link rename renameat2 stat fstat fstatvfs fstatfs statfs flock ftruncate
-                  posix_fallocate fallocate mmap msync madvise fsync fdatasync close write read pread pwrite)
+                  posix_fallocate fallocate mmap mbind msync madvise fsync fdatasync close write read pread pwrite)
 list(TRANSFORM wrapped_calls PREPEND "LINKER:--wrap=")
 foreach(target db.faults.address_space_test db.faults.cut_off_test db.faults.file_faults_test db.faults.power_loss_test
-               db.open.beside_test nvm.file_calls_test
+               db.open.beside_test numa.numa_test nvm.file_calls_test
                nvm.persist_calls_test)
   target_link_options(tests.${target} PRIVATE ${wrapped_calls})
 endforeach()

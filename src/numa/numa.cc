@@ -39,17 +39,18 @@ struct NodeMask {
 uint64_t KernelShare(uint64_t total) { return std::max(uint64_t{32} << 20, total / 256); }
 
 // InvalidArgument and no IOError: the options ask for something that this process cannot have.
-Status CannotBind(int node, const char* call) {
+Status CannotBind(const std::string& option, int node, const char* call) {
   const std::string reason = std::string(call) + ": " + strerror(errno);
-  return Status::InvalidArgument("cannot bind memory to NUMA node " + std::to_string(node), reason);
+  const std::string given = option.empty() ? "" : option + " is " + std::to_string(node) + ": ";
+  return Status::InvalidArgument(given + "cannot bind memory to NUMA node " + std::to_string(node), reason);
 }
 
-Status Bind(void* addr, uint64_t size, int node, unsigned flags) {
+Status Bind(void* addr, uint64_t size, const std::string& option, int node, unsigned flags) {
   CHECK(addr != nullptr && size > 0);
   const NodeMask mask(node);
   // The kernel takes one bit less than it is told.
   if (mbind(addr, size, MPOL_BIND, mask.words, kMaxNodes + 1, flags) == 0) return Status::OK();
-  return CannotBind(node, "mbind");
+  return CannotBind(option, node, "mbind");
 }
 
 }  // namespace
@@ -204,12 +205,14 @@ std::string NumaTopology::Describe() const {
 
 // Binds what is not there yet. Pages that somebody has touched before stay where they are, which is right for a file:
 // a pool that lies elsewhere is reported (SamplePages) and not moved.
-Status BindMemory(void* addr, uint64_t size, int node) { return Bind(addr, size, node, 0); }
+Status BindMemory(void* addr, uint64_t size, int node, const std::string& option) {
+  return Bind(addr, size, option, node, 0);
+}
 
 // Strict: memory of the heap may have been used before by others, and a page that cannot be moved to the node is an
 // error.
 Status MoveAndBindMemory(void* addr, uint64_t size, int node) {
-  return Bind(addr, size, node, MPOL_MF_MOVE | MPOL_MF_STRICT);
+  return Bind(addr, size, std::string(), node, MPOL_MF_MOVE | MPOL_MF_STRICT);
 }
 
 // Where the kernel refuses (in containers it often does) nothing changes, and the thread goes on as it was: whoever

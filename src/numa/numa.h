@@ -65,8 +65,9 @@ std::string FormatIntList(const std::vector<int>& numbers);
 std::vector<int> ParseIntList(const std::string& text);
 
 // Binds [addr, addr + size), whole pages, to the node: pages there come from it or not at all. On a shared mapping of a
-// tmpfs file this holds for the file, whoever touches it. Pages that are there stay where they are.
-Status BindMemory(void* addr, uint64_t size, int node);
+// tmpfs file this holds for the file, whoever touches it. Pages that are there stay where they are. option: that asks
+// for the node, for the message of InvalidArgument; empty: no option.
+Status BindMemory(void* addr, uint64_t size, int node, const std::string& option = std::string());
 
 // The same for private memory, pages that are there included: they are moved.
 Status MoveAndBindMemory(void* addr, uint64_t size, int node);

@@ -15,21 +15,22 @@ namespace miodb {
 namespace {
 
 // Whether the kernel lets this process bind memory at all: containers often do not.
-Status TryToBind(int node) {
+Status TryToBind(const std::string& option, int node) {
   CHECK_GE(node, 0);
   void* const page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return Status::IOError("mmap", "no memory");
-  Status s = BindMemory(page, kPageBytes, node);
+  Status s = BindMemory(page, kPageBytes, node, option);
   munmap(page, kPageBytes);
   return s;
 }
 
 // A node that exists and has memory may still be out of reach, so one page is bound for a try: an open fails with a
 // reason here instead of with NoSpace in the middle of a load.
-Status CheckNode(const char* option, int node, const NumaTopology& topology) {
+Status CheckNode(const std::string& name, int node, const NumaTopology& topology) {
   if (node == kAnyNode) return Status::OK();
-  Status s = topology.CheckMemory(std::string("Options::") + option, node);
-  return s.ok() ? TryToBind(node) : s;
+  const std::string option = "Options::" + name;
+  Status s = topology.CheckMemory(option, node);
+  return s.ok() ? TryToBind(option, node) : s;
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ Status Placement::Make(const Options& options, const NumaTopology& topology, Pla
   if (s.ok()) s = CheckNode("nvm_node", options.nvm_node, topology);
   if (s.ok()) s = CheckNode("nvm_next_node", options.nvm_next_node, topology);
   for (size_t i = 0; s.ok() && i < options.nvm_regions.size(); i++) {
-    s = CheckNode(("nvm_regions[" + std::to_string(i) + "].node").c_str(), options.nvm_regions[i].node, topology);
+    s = CheckNode("nvm_regions[" + std::to_string(i) + "].node", options.nvm_regions[i].node, topology);
   }
   if (!s.ok()) return s;
   placement->dram_node = options.dram_node;

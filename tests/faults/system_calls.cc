@@ -39,6 +39,8 @@ int __real_ftruncate(int fd, off_t size);
 int __real_posix_fallocate(int fd, off_t offset, off_t size);
 int __real_fallocate(int fd, int mode, off_t offset, off_t size);
 void* __real_mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset);
+long __real_mbind(void* at, unsigned long size, int mode, const unsigned long* nodes, unsigned long most,
+                  unsigned flags);
 int __real_msync(void* at, size_t size, int flags);
 int __real_madvise(void* at, size_t size, int advice);
 int __real_fsync(int fd);
@@ -72,6 +74,7 @@ enum Call : int {
   kPosixFallocate,
   kFallocate,
   kMmap,
+  kMbind,
   kMsync,
   kMadvise,
   kFsync,
@@ -85,10 +88,9 @@ enum Call : int {
 };
 
 constexpr std::array<const char*, kCalls> kNames = {
-    "open",  "mkdir",    "rmdir",   "unlink", "link",      "rename",    "renameat2",       "stat",
-    "fstat", "fstatvfs", "fstatfs", "statfs", "flock",     "ftruncate", "posix_fallocate", "fallocate",
-    "mmap",  "msync",    "madvise", "fsync",  "fdatasync", "close",     "write",           "read",
-    "pread", "pwrite"};
+    "open",     "mkdir",   "rmdir",  "unlink",    "link",      "rename",          "renameat2", "stat",  "fstat",
+    "fstatvfs", "fstatfs", "statfs", "flock",     "ftruncate", "posix_fallocate", "fallocate", "mmap",  "mbind",
+    "msync",    "madvise", "fsync",  "fdatasync", "close",     "write",           "read",      "pread", "pwrite"};
 
 struct State {
   std::atomic<bool> armed{false};
@@ -116,7 +118,7 @@ bool CanFailWith(Call call, int error) {
     case ENOMEM:
       return call == kMmap || call == kMadvise || call == kOpen;
     default:
-      return call != kMadvise && call != kClose;
+      return call != kMbind && call != kMadvise && call != kClose;
   }
 }
 
@@ -130,6 +132,7 @@ bool Changes(Call call) {
     case kFstatfs:
     case kStatfs:
     case kMmap:
+    case kMbind:
     case kMadvise:
     case kClose:
     case kRead:
@@ -374,6 +377,10 @@ void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_
     if (__real_fstat(fd, &info) == 0) pages.medium.assign(pages.base, static_cast<size_t>(info.st_size));
   }
   return mapped;
+}
+long __wrap_mbind(void* at, unsigned long size, int mode, const unsigned long* nodes, unsigned long most,
+                  unsigned flags) {
+  return Fails(miodb::test::kMbind) ? -1 : __real_mbind(at, size, mode, nodes, most, flags);
 }
 int __wrap_msync(void* at, size_t size, int flags) {
   Announce();

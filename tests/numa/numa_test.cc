@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "tests/common/paths.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
+#include "tests/faults/system_calls.h"
 
 namespace miodb::test {
 namespace {
@@ -137,6 +139,27 @@ TEST(PlacementTest, WrongCombinationsAreRefused) {
   for (const Status& s : {make(-1, -1, 0), make(-1, 2, 2), make(7, -1, -1), make(-1, 7, 0), make(-1, 3, -1)}) {
     EXPECT_STATUS(InvalidArgument, s);
   }
+}
+
+TEST(PlacementTest, ASystemThatRefusesToBindIsToldWithTheOption) {
+  const FakeNodes fake;
+  const NumaTopology topology(fake.path());
+  const auto refusal = [&](const Options& options) {
+    Placement placement;
+    ArmCallFault({.at = 1, .forever = true, .error = EPERM, .only = "mbind"});
+    Status s = Placement::Make(options, topology, &placement);
+    EXPECT_EQ(1u, DisarmCallFault());
+    EXPECT_STATUS(InvalidArgument, s);
+    EXPECT_TRUE(Mentions(s, "cannot bind memory to NUMA node 0: mbind: Operation not permitted"));
+    return s;
+  };
+  Options dram, nvm, region;
+  dram.dram_node = nvm.nvm_node = 0;
+  region.nvm_regions.resize(2);
+  region.nvm_regions[1].node = 0;
+  EXPECT_TRUE(Mentions(refusal(dram), "Options::dram_node is 0: "));
+  EXPECT_TRUE(Mentions(refusal(nvm), "Options::nvm_node is 0: "));
+  EXPECT_TRUE(Mentions(refusal(region), "Options::nvm_regions[1].node is 0: "));
 }
 
 TEST(PlacementTest, ANodeThatTheKernelDoesNotHaveCannotBeBoundTo) {
