@@ -72,15 +72,19 @@ class SstFile {
 
 using SstRef = std::shared_ptr<const SstFile>;
 
-// Figures of a part of a level, by which the picker searches.
+// Figures of a part of a level, by which the picker searches, and of a whole level for estimates.
 struct FileSummary {
   void Add(const SstRef& file) {
     DCHECK(file != nullptr);
-    whole_expiry = std::min(whole_expiry, file->meta().whole_expiry());
+    Add({.whole_expiry = file->meta().whole_expiry(), .entries = file->meta().entries});
   }
-  void Add(const FileSummary& other) { whole_expiry = std::min(whole_expiry, other.whole_expiry); }
+  void Add(const FileSummary& other) {
+    whole_expiry = std::min(whole_expiry, other.whole_expiry);
+    entries += other.entries;
+  }
 
   uint64_t whole_expiry = kNoExpiry;  // no file has expired as a whole earlier
+  uint64_t entries = 0;               // of all the files
 };
 
 // Files of one level in key order. Versions share what of it does not change.

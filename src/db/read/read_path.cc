@@ -343,13 +343,18 @@ uint64_t EntriesIn(const Range& range, const PMTable& table) {
   return to > from ? to - from : 0;
 }
 
-// Calls with_source(source) and with_table(table) for whatever a state has outside of table files.
+// Calls with_source(source) and with_table(table) for whatever a state has outside of table files: for all memtables,
+// and for tables whose keys reach into the range.
 template <typename WithSource, typename WithTable>
-void ForEachPart(const ReadState& state, WithSource with_source, WithTable with_table) {
+void ForEachPart(const KeyOrder& order, const Range& range, const ReadState& state, WithSource with_source,
+                 WithTable with_table) {
   with_source(state.memtable->NewIterator().get());
   for (const MemTableRef& memtable : state.immutables) with_source(memtable->NewIterator().get());
   for (const Run* run : state.version->runs) {
-    for (const TableRef& table : run->tables) with_table(*table);
+    auto table = TableList::Iterator(&run->tables, run->FindTable(order, range.start));
+    for (; table != run->tables.end() && order.Compare((*table)->smallest(), range.limit) < 0; ++table) {
+      with_table(**table);
+    }
   }
 }
 
@@ -360,19 +365,14 @@ uint64_t ReadPath::CountEntries(const Range& range) {
   ReadStates::Pin pin(&sources_->states);
   uint64_t entries = 0;
   ForEachPart(
-      *pin.get(), [&](InternalIterator* source) { entries += EntriesIn(order_, range, source); },
+      order_, range, *pin.get(), [&](InternalIterator* source) { entries += EntriesIn(order_, range, source); },
       [&](const PMTable& table) { entries += EntriesIn(range, table); });
   const SsdLevels* const ssd = pin->version->ssd.get();
   if (ssd == nullptr) return entries;
-  uint64_t file_entries = 0, file_bytes = 0;
-  for (const FileList& files : ssd->levels) {
-    for (const SstRef& file : files) {
-      file_entries += file->meta().entries;
-      file_bytes += file->meta().size;
-    }
-  }
-  const double mean_bytes = static_cast<double>(file_bytes) / static_cast<double>(std::max<uint64_t>(file_entries, 1));
+  uint64_t file_entries = 0;
+  for (const FileList& files : ssd->levels) file_entries += files.Total().entries;
   if (file_entries == 0) return entries;
+  const double mean_bytes = static_cast<double>(ssd->bytes()) / static_cast<double>(file_entries);
   return entries + static_cast<uint64_t>(static_cast<double>(ssd->BytesIn(range.start, range.limit)) / mean_bytes);
 }
 
@@ -383,7 +383,7 @@ void ReadPath::SumSizes(const Range* range, int n, uint64_t* sizes) {
   for (int i = 0; i < n; i++) {
     if (order_.Compare(range[i].start, range[i].limit) >= 0) continue;
     ForEachPart(
-        *pin.get(), [&](InternalIterator* source) { sizes[i] += BytesIn(order_, range[i], source); },
+        order_, range[i], *pin.get(), [&](InternalIterator* source) { sizes[i] += BytesIn(order_, range[i], source); },
         [&](const PMTable& table) { sizes[i] += BytesIn(range[i], table); });
     if (pin->version->ssd != nullptr) sizes[i] += pin->version->ssd->BytesIn(range[i].start, range[i].limit);
   }

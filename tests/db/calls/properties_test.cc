@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "miodb/column_family.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {
@@ -223,6 +224,33 @@ TEST_F(PropertiesTest, MemoryUseGrowsWithTheMemtable) {
   constexpr uint64_t kKeys = 200000;  // some blocks of memtable memory
   Fill(kKeys, 20);
   EXPECT_GT(NumberProperty(db_.get(), "leveldb.approximate-memory-usage"), before + kKeys * 8);
+}
+
+// Estimates of many ranges, and of many column families, take time for the tables of each and not for all tables.
+TEST_F(PropertiesTest, AnEstimateReadsOnlyTheTablesWithKeysOfItsRange) {
+  options_.nvm_model = "count:4096";
+  options_.partition_size = 16 * 1024;
+  Open();
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_OK(db_->CreateColumnFamily("family", &family));
+  for (int i = 0; i < 10; i++) ASSERT_OK(db_->Put(WriteOptions(), family, std::to_string(i), "value"));
+  Fill(20000, 100);
+  Settle();
+  ASSERT_GT(TablesAtLevel(options_.num_levels - 1), 50u);
+  const auto units = [this] { return Counter("modelled-units-read") + Counter("modelled-units-cached"); };
+  const std::string start = FilledKey(10000), limit = FilledKey(10010);
+  const Range range(start, limit);
+  uint64_t bytes = 0;
+  uint64_t before = units();
+  db_->GetApproximateSizes(&range, 1, &bytes);
+  EXPECT_GE(bytes, 10u * 100);
+  EXPECT_LT(bytes, 10u * 200);
+  EXPECT_LT(units() - before, 200u);
+  std::string text;
+  before = units();
+  EXPECT_TRUE(db_->GetProperty(family, "miodb.estimate-num-keys", &text));
+  EXPECT_EQ("10", text);
+  EXPECT_LT(units() - before, 200u);
 }
 
 }  // namespace
