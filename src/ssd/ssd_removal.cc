@@ -1,7 +1,7 @@
 // Table files that nobody needs any more.
 
-#include <algorithm>
 #include <new>
+#include <vector>
 
 #include "src/nvm/readers/reader_guard.h"
 #include "src/ssd/ssd_store.h"
@@ -41,30 +41,31 @@ Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) {
 void SsdStore::Discard(uint64_t number) noexcept {
   const uint64_t time = guard_ != nullptr ? guard_->NewTime() : 0;
   MutexLock lock(&mutex_);
-  CHECK(std::none_of(discarded_.begin(), discarded_.end(),
-                     [&](const Discarded& file) { return file.number == number; }));  // a file has one owner
   try {
-    discarded_.push_back({number, time});
+    CHECK(discarded_.emplace(number, time).second);  // a file has one owner
   } catch (const std::exception&) {
     // An orphan, until the next open.
   }
 }
 
-// A reader that has the table pinned goes on reading the removed file. A removal that fails leaves an orphan.
+// A reader that has the table pinned goes on reading the removed file. A removal that fails leaves an orphan. Where
+// readers have passed a time they have passed all before it, so few times are asked for, however many files wait.
 void SsdStore::RemoveDiscarded() {
-  std::vector<Discarded> files;
+  std::vector<uint64_t> going;
   {
     MutexLock lock(&mutex_);
-    const auto waits = [this](const Discarded& file) { return guard_ != nullptr && !guard_->Passed(file.time); };
-    const auto going = std::partition(discarded_.begin(), discarded_.end(), waits);
-    files.assign(going, discarded_.end());
-    discarded_.erase(going, discarded_.end());
+    uint64_t passed = 0, waits = UINT64_MAX;  // by readers; not by all of them
+    for (const auto& [number, time] : discarded_) {
+      if (time > passed && time < waits) (guard_ == nullptr || guard_->Passed(time) ? passed : waits) = time;
+      if (time <= passed) going.push_back(number);
+    }
+    for (const uint64_t number : going) discarded_.erase(number);
   }
-  for (const Discarded& file : files) {
+  for (const uint64_t number : going) {
     char key[8];
-    EncodeFixed64(key, file.number);
+    EncodeFixed64(key, number);
     tables_->Erase(Slice(key, sizeof(key)));
-    options_.env->RemoveFile(FileName(file.number)).IgnoreError();
+    options_.env->RemoveFile(FileName(number)).IgnoreError();
   }
 }
 

@@ -325,8 +325,7 @@ Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
   const std::string name = FileName(number);
   {
     MutexLock lock(&mutex_);
-    const auto erased = std::erase_if(discarded_, [&](const Discarded& orphan) { return orphan.number == number; });
-    if (erased > 0) options_.env->RemoveFile(name).IgnoreError();
+    if (discarded_.erase(number) > 0) options_.env->RemoveFile(name).IgnoreError();
   }
   Status s = options_.use_direct_io_for_flush_and_compaction ? options_.env->NewDirectWritableFile(name, &opened)
                                                              : options_.env->NewWritableFile(name, &opened);

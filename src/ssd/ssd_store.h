@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -189,12 +190,6 @@ class SsdStore {
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }  // relaxed: a statistic
 
  private:
-  // A file that is to be removed once readers in other processes have passed this time.
-  struct Discarded {
-    uint64_t number = 0;
-    uint64_t time = 0;
-  };
-
   // Walks that can have something read ahead at a time; others read as they go.
   static constexpr int kReaders = 8;
 
@@ -230,7 +225,9 @@ class SsdStore {
   std::atomic<uint64_t> marked_epoch_{0};
 
   Mutex mutex_;
-  std::vector<Discarded> discarded_ GUARDED_BY(mutex_);
+
+  // Files that are to be removed, by number: each once readers in other processes have passed its time.
+  std::map<uint64_t, uint64_t> discarded_ GUARDED_BY(mutex_);
 };
 
 }  // namespace miodb

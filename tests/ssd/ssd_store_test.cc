@@ -94,5 +94,28 @@ TEST_F(SsdStoreTest, OrphansOfOneNumberGoThoughAReaderStandsStill) {
   EXPECT_FALSE(options_.env->FileExists(usual));
 }
 
+// Of 100,000 files that go with one version, each is noted in a short time, whatever waits already.
+TEST_F(SsdStoreTest, ManyFilesWaitForAReaderAndThenGo) {
+  constexpr uint64_t kFiles = 100000;
+  std::unique_ptr<ReaderPage> owner, reader;
+  ASSERT_OK(ReaderPage::Open(dir_ / "READERS", options_.file_access, &owner));
+  ASSERT_OK(ReaderPage::OpenExisting(dir_ / "READERS", &reader));
+  int slot;
+  ASSERT_OK(reader->Enter(&slot));
+  store_->GuardReaders(std::make_shared<ReaderGuard>(std::move(owner)));
+  const std::string first = store_->FileName(1), middle = store_->FileName(kFiles / 2), last = store_->FileName(kFiles);
+  for (const std::string& name : {first, middle, last}) ASSERT_OK(WriteStringToFile(options_.env, "table", name));
+  for (uint64_t number = kFiles; number > 0; number--) store_->Discard(number);
+  store_->RemoveDiscarded();
+  for (const std::string& name : {first, middle, last}) EXPECT_TRUE(options_.env->FileExists(name));
+  std::unique_ptr<WritableFile> again;
+  ASSERT_OK(store_->NewFile(kFiles / 2, &again));  // waits no longer
+  reader->Leave(slot);
+  store_->RemoveDiscarded();
+  EXPECT_FALSE(options_.env->FileExists(first));
+  EXPECT_TRUE(options_.env->FileExists(middle));
+  EXPECT_FALSE(options_.env->FileExists(last));
+}
+
 }  // namespace
 }  // namespace miodb::test
