@@ -1,9 +1,11 @@
-// A range that is added hides all others where it lies, so it takes away the bounds inside it. Each bound is added once
-// and taken away once at the most, so ranges cost a search each, however they overlap.
+// A range that is added hides all others where it lies, so it takes away the bounds inside it, and the stretches that
+// it meets become one with it. Each bound and each stretch is added once and taken away once at the most, so ranges
+// cost a search each, however they overlap.
 
 #include "src/api/batch/batch_ranges.h"
 
 #include <iterator>
+#include <utility>
 
 #include "src/util/check/check.h"
 
@@ -25,6 +27,19 @@ void BatchRanges::Add(const Slice& begin, const Slice& end, uint32_t updates) {
   held_.erase(held_.lower_bound(begin), last);
   held_.emplace_hint(last, begin.ToString(), updates);
   DCHECK_EQ(std::prev(held_.end())->second, 0u);
+  AddStretch(begin.ToString(), end.ToString());
+}
+
+// The first stretch that the new one meets may begin before it.
+void BatchRanges::AddStretch(std::string begin, std::string end) {
+  const auto before = stretches_.key_comp();
+  auto at = stretches_.upper_bound(begin);
+  if (at != stretches_.begin() && !before(std::prev(at)->second, begin)) begin = (--at)->first;
+  while (at != stretches_.end() && !before(end, at->first)) {
+    if (before(end, at->second)) end = std::move(at->second);
+    at = stretches_.erase(at);
+  }
+  stretches_.emplace_hint(at, std::move(begin), std::move(end));
 }
 
 // A key that lies before all bounds is in no range, and neither is one behind all of them: the last bound is an end.
@@ -33,15 +48,12 @@ uint32_t BatchRanges::NewestOver(const Slice& key) const {
   return over != held_.end() ? over->second : 0;
 }
 
-// Ranges that meet are one stretch.
 bool BatchRanges::FindStretch(const Slice& key, Stretch* stretch) const {
   DCHECK(stretch != nullptr);
-  auto first = Over(key);
-  if (first == held_.end() || first->second == 0) return false;
-  auto behind = std::next(first);
-  while (behind->second != 0) ++behind;
-  while (first != held_.begin() && std::prev(first)->second != 0) --first;
-  *stretch = {first->first, behind->first};
+  auto at = stretches_.upper_bound(key);
+  if (at == stretches_.begin() || !stretches_.key_comp()(key, (--at)->second)) return false;
+  DCHECK_GT(NewestOver(key), 0u);
+  *stretch = {at->first, at->second};
   return true;
 }
 

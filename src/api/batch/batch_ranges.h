@@ -19,7 +19,7 @@ namespace miodb {
 
 class BatchRanges {
  public:
-  explicit BatchRanges(const KeyOrder& order) : held_(Before{order}) {}
+  explicit BatchRanges(const KeyOrder& order) : held_(Before{order}), stretches_(Before{order}) {}
 
   // updates: how many the batch has with this one, and more than with any before. REQUIRES: begin comes before end.
   void Add(const Slice& begin, const Slice& end, uint32_t updates);
@@ -43,11 +43,15 @@ class BatchRanges {
     bool operator()(const Slice& a, const Slice& b) const { return order.Compare(a, b) < 0; }
   };
   using Held = std::map<std::string, uint32_t, Before>;
+  using Stretches = std::map<std::string, std::string, Before>;
+
+  void AddStretch(std::string begin, std::string end);
 
   // The bound that holds for the key; the end: the key lies before all of them.
   Held::const_iterator Over(const Slice& key) const;
 
-  Held held_;  // the last one is always 0
+  Held held_;            // the last one is always 0
+  Stretches stretches_;  // begins and ends; none meets another
 };
 
 }  // namespace miodb
