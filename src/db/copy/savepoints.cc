@@ -211,13 +211,15 @@ Status Savepoints::List(std::vector<SavepointInfo>* savepoints) {
 
 Status Savepoints::Find(const Slice& name, SavepointRef* savepoint) {
   DCHECK(savepoint != nullptr);
+  const std::string wanted = name.ToString();
   DbLock lock(control_);
-  for (const auto& [id, candidate] : tree_->versions->savepoints()) {
-    if (name != Slice(candidate->entry.name)) continue;
-    *savepoint = candidate;
-    return Status::OK();
-  }
-  return Status::NotFound("savepoint " + name.ToString());
+  const PlaceNames& names = tree_->versions->manifest().savepoint_names;
+  const SavepointMap& all = tree_->versions->savepoints();
+  const auto named = names.find(wanted);
+  const auto found = named != names.end() ? all.find(named->second) : all.end();
+  if (found == all.end()) return Status::NotFound("savepoint " + wanted);
+  *savepoint = found->second;
+  return Status::OK();
 }
 
 }  // namespace miodb
