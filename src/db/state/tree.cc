@@ -79,7 +79,7 @@ uint64_t Tree::SegmentBytes() const {
 bool Tree::MemTableFull(uint64_t most_log) const {
   if (memtable->empty()) return false;
   const uint64_t limit = db_.options.write_buffer_size;
-  return SegmentBytes() >= std::min<uint64_t>(limit, most_log) ||
+  return SegmentBytes() >= std::min<uint64_t>(limit, most_log) || memtable->ranges().has_had_its_share() ||
          memtable->memory_bytes() >= std::max<uint64_t>(limit, kLeastBlocks * db_.blocks->block_bytes());
 }
 

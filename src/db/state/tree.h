@@ -48,7 +48,7 @@ class Tree : public ReadSources {
   void StartFilter() REQUIRES(db_mutex);
 
   // Whether the memtable has had its share of log, which is at most so many bytes, or, with records that are small
-  // against their nodes, of DRAM.
+  // against their nodes, of DRAM, or of memory for deletions of ranges.
   bool MemTableFull(uint64_t most_log) const REQUIRES(db_mutex);
 
   // The memtable becomes the newest immutable one, and another takes its place. Readers are to be told by Publish.

@@ -390,8 +390,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
     if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);
   }
-  const bool large = (file_log_ != nullptr && logs_->TooLarge()) || writable_->ranges().has_had_its_share() ||
-                     tree_->IsAsked(writable_);
+  const bool large = (file_log_ != nullptr && logs_->TooLarge()) || tree_->IsAsked(writable_);
   if ((seal || large) && s.ok()) {
     DbLock lock(control_);
     s = control_->error();

@@ -82,11 +82,12 @@ constexpr uint64_t kMostDivisions = 256;
 
 }  // namespace
 
-// Nearly every call ends with the first comparison, without the mutex. The time of all others counts as a stall.
+// Nearly every call ends with the first comparisons, without the mutex. The time of all others counts as a stall.
 Status WritePath::MakeRoom(uint64_t frame_bytes, Space::Demand demand) {
   DCHECK_GT(frame_bytes, 0u);
   // relaxed: a write that misses a failure by an instant is a write before it.
-  if (chunk_ != nullptr && chunk_->room() >= frame_bytes && !control_->failed()) {
+  if (chunk_ != nullptr && chunk_->room() >= frame_bytes && !control_->failed() &&
+      !writable_->ranges().has_had_its_share()) [[likely]] {
     return Status::OK();
   }
   StallClock clock(&db_.statistics.stalls);

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "miodb/comparator.h"
 #include "miodb/merge_operator.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
@@ -285,6 +288,52 @@ TEST_F(RangeDeletionTest, BatchOfManyRanges) {
   check();
   Flush();
   check();
+}
+
+// The bytewise order, by which only the thread that made it compares while the gate is shut: so no flush ends.
+class GatedOrder final : public Comparator {
+ public:
+  int Compare(const Slice& a, const Slice& b) const override {
+    if (std::this_thread::get_id() != maker_) shut_.wait(true);
+    return a.compare(b);
+  }
+  const char* Name() const override { return "gated order"; }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+
+  void Open() {
+    shut_.store(false);
+    shut_.notify_all();
+  }
+
+ private:
+  const std::thread::id maker_ = std::this_thread::get_id();
+  std::atomic<bool> shut_{true};
+};
+
+class GatedRangesTest : public RangeDeletionTest {
+ protected:
+  GatedRangesTest() { options_.comparator = &order_; }
+  ~GatedRangesTest() override {
+    order_.Open();
+    db_.reset();
+  }
+
+  GatedOrder order_;
+};
+
+TEST_F(GatedRangesTest, AMemtableIsSealedForItsRangesThoughAnotherOneWaits) {
+  constexpr uint64_t kMost = 6000;  // four memtables, which is as many as may wait, take no more
+  options_.log_chunk_size = 4 << 20;
+  options_.write_buffer_size = 64 << 20;
+  Open();
+  uint64_t ranges = 0;
+  for (; ranges < kMost && Counter("immutable-memtables") < 2; ranges++) {
+    DeleteRange(FilledKey(2 * ranges), FilledKey(2 * ranges + 1));
+  }
+  EXPECT_GE(Counter("immutable-memtables"), 2u) << ranges << " ranges";
+  order_.Open();
+  Flush();
 }
 
 TEST_F(RangeDeletionTest, ReachFilesOnSsd) {
