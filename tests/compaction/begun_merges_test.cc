@@ -290,7 +290,7 @@ TEST(BegunMergeTest, WhatIsOldEnoughGoesBeforeWhatIsHidden) {
     run->id = id;
     TableRef table;
     EXPECT_OK(maker.Reopen(maker.Make(SortedVersions(maker.order(), {{std::string(100, 'k'), sequence, type, ""}})),
-                           true, &table));
+                           Checksums::kVerify, &table));
     run->tables.push_back(table);
     version->levels[level].push_back(std::move(run));
     version->ListRuns();
