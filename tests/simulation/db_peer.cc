@@ -118,7 +118,7 @@ void DBPeer::AppendToRecoveredLog(DB* db) {
 WriteLanes* DBPeer::OpenLanes(DB* db) {
   WritePath* const path = Impl(db)->write_.get();
   if (path->lanes_.open()) return &path->lanes_;
-  const bool possible = path->takes_turns_ && path->chunk_ != nullptr && path->chunk_->in_pool();
+  const bool possible = path->fence_is_quick_ && path->chunk_ != nullptr && path->chunk_->in_pool();
   if (!possible || path->writable_->empty()) return nullptr;
   path->OpenLanes();
   return &path->lanes_;
