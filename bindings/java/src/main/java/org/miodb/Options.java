@@ -220,7 +220,7 @@ public final class Options {
     return size("pool_size", value);
   }
 
-  /** Bytes by which the pool's files grow. */
+  /** Most bytes of a step by which the pool's files grow ahead; half of it is kept free. */
   public Options poolGrowth(long value) {
     return size("pool_growth", value);
   }
@@ -285,7 +285,7 @@ public final class Options {
     return word("log_mode", value);
   }
 
-  /** Bytes of a prepared piece of log; 0: by write_buffer_size and pool_size. */
+  /** Bytes of a prepared piece of log; 0: by write_buffer_size and the pool's size. */
   public Options logChunkSize(long value) {
     return size("log_chunk_size", value);
   }
@@ -455,7 +455,7 @@ public final class Options {
     return set("multi_get_io_uring", String.valueOf(value));
   }
 
-  /** Threads that read table files for one MultiGet without io_uring. */
+  /** Threads that help a MultiGet that reads table files. */
   public Options multiGetThreads(long value) {
     return size("multi_get_threads", value);
   }
