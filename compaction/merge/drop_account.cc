@@ -1,7 +1,9 @@
-// The extent found last is looked at first: entries that follow each other often lie in the same one.
+// The extents found last are looked at first: entries that follow each other often lie in the same one. The last one of
+// copies is kept beside that of the log, because a merge takes entries of both in turn, and copies lie in key order.
 
 #include "compaction/merge/drop_account.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/util/check/mutation.h"
@@ -15,33 +17,35 @@ void DropAccount::MakeBounds() {
   extents_.reserve(payload_.size());
   for (const ExtentRef& extent : payload_) {
     bounds.push_back({extent->offset(), extent->end()});
-    extents_.push_back(extent.get());
+    extents_.push_back(&extent);
   }
   CHECK_EQ(extents_.size(), payload_.size());
   bounds_.Set(std::move(bounds));  // which checks that they lie apart
 }
 
-const Extent* DropAccount::Find(PmRef ref) {
-  if (last_ != nullptr && last_->Contains(ref)) return last_;
+const ExtentRef* DropAccount::FindItem(PmRef ref) {
+  for (const ExtentRef* last : last_) {
+    if (last != nullptr && (*last)->Contains(ref)) return last;
+  }
   if (extents_.empty() && entries_ > payload_.size()) MakeBounds();
-  const Extent* found = nullptr;
+  const ExtentRef* found = nullptr;
   if (extents_.empty()) {
-    found = FindExtent(payload_, ref);
+    found = miodb::FindItem(payload_, ref);
   } else if (const size_t i = bounds_.IndexOf(ref); i != PayloadBounds::kNone) {
     found = extents_[i];
   }
-  DCHECK(found == nullptr || found->Contains(ref));
-  DCHECK(!kChecksWhole || found == FindExtent(payload_, ref));
-  if (found != nullptr) last_ = found;
+  DCHECK(found == nullptr || (*found)->Contains(ref));
+  DCHECK(!kChecksWhole || found == miodb::FindItem(payload_, ref));
+  if (found != nullptr) last_[(*found)->kind() == ExtentKind::kSettled] = found;
   return found;
 }
 
 Status DropAccount::Drop(const PMTable& table, IndexWord word) {
-  const Extent* const extent = Find(word.ref());
+  const ExtentRef* const extent = FindItem(word.ref());
   if (extent == nullptr || word.size() == 0) return OutsideOfPayload(table, word);
   if (MIODB_MUTATED(kDropUncounted)) return Status::OK();
   uint64_t& bytes = pending_[extent];
-  if (bytes + word.size() > 2 * extent->size()) return OutsideOfPayload(table, word);  // sizes of damaged words
+  if (bytes + word.size() > 2 * (*extent)->size()) return OutsideOfPayload(table, word);  // sizes of damaged words
   bytes += MIODB_MUTATED(kDropCountedTwice) ? 2 * word.size() : word.size();
   return Status::OK();
 }
@@ -64,19 +68,23 @@ void DropAccount::Commit() {
   pending_.clear();
 }
 
-std::vector<PayloadDrop> DropAccount::Take() {
+// In order, because neighbours share most of the way through the manifest's map, which an edit goes under the mutex.
+std::vector<DroppedPayload> DropAccount::Take() {
   CHECK(pending_.empty());
-  std::vector<PayloadDrop> result;
+  std::vector<DroppedPayload> result;
   result.reserve(kept_.size());
   for (const auto& [extent, bytes] : kept_) {
     CHECK(extent != nullptr && bytes > 0);
-    result.push_back({extent->offset(), bytes});
+    result.push_back({*extent, bytes});
   }
+  std::sort(result.begin(), result.end(),
+            [](const DroppedPayload& a, const DroppedPayload& b) { return a.extent->offset() < b.extent->offset(); });
   kept_.clear();
   return result;
 }
 
-Status DropTables(const ExtentList& payload, const std::vector<TableRef>& tables, std::vector<PayloadDrop>* dropped) {
+Status DropTables(const ExtentList& payload, const std::vector<TableRef>& tables,
+                  std::vector<DroppedPayload>* dropped) {
   CHECK(dropped != nullptr);
   const uint64_t entries = EntriesOf(tables);
   CHECK_GE(entries, tables.size());

@@ -31,7 +31,10 @@ class DropAccount {
   DropAccount& operator=(const DropAccount&) = delete;
 
   // The extent that holds this reference, or null if none does: then the index is damaged.
-  const Extent* Find(PmRef ref);
+  const Extent* Find(PmRef ref) {
+    const ExtentRef* const extent = FindItem(ref);
+    return extent != nullptr ? extent->get() : nullptr;
+  }
 
   // Accounts the record of the word as dropped. Corruption: the word is the table's and lies in no extent.
   Status Drop(const PMTable& table, IndexWord word);
@@ -43,25 +46,26 @@ class DropAccount {
   void Commit();
   void Rollback() { pending_.clear(); }
 
-  // All that was kept. REQUIRES: nothing is pending.
-  std::vector<PayloadDrop> Take();
+  // All that was kept, by offset. REQUIRES: nothing is pending.
+  std::vector<DroppedPayload> Take();
 
  private:
-  using Bytes = std::unordered_map<const Extent*, uint64_t>;
+  using Bytes = std::unordered_map<const ExtentRef*, uint64_t>;  // by items of payload_
 
   void MakeBounds();
+  const ExtentRef* FindItem(PmRef ref);
 
   const ExtentList& payload_;
   const uint64_t entries_;
-  std::vector<const Extent*> extents_;  // of bounds_; none: the list is asked
+  std::vector<const ExtentRef*> extents_;  // of bounds_; none: the list is asked
   PayloadBounds bounds_;
-  const Extent* last_ = nullptr;  // that was found
+  const ExtentRef* last_[2] = {nullptr, nullptr};  // found of the log, and of copies
   Bytes pending_;
   Bytes kept_;
 };
 
 // The account of a job that drops these tables as a whole.
-Status DropTables(const ExtentList& payload, const std::vector<TableRef>& tables, std::vector<PayloadDrop>* dropped);
+Status DropTables(const ExtentList& payload, const std::vector<TableRef>& tables, std::vector<DroppedPayload>* dropped);
 
 }  // namespace miodb
 

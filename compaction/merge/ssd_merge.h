@@ -54,7 +54,7 @@ struct SsdMergeResult {
   uint64_t entries_dropped = 0;
   uint64_t range_dropped = 0;  // of them, because a range was deleted
   uint64_t bytes_read = 0;
-  std::vector<PayloadDrop> dropped;  // of the pool's tables
+  std::vector<DroppedPayload> dropped;  // of the pool's tables
 };
 
 // After a failure, which may be thrown for lack of memory, the caller marks result->files obsolete, so that they go

@@ -75,7 +75,7 @@ Status VersionSet::Apply(VersionEdit edit, const Additions& added) {
     if (most >= tables_.bucket_count()) tables_.reserve(2 * most);  // equal: a new hash table makes its first bucket
     for (const TableRef& table : added.tables) table->index()->MarkNamed();
     Status appended = manifest_.Append(edit);
-    if (appended.ok()) Install(edit, &next);
+    if (appended.ok()) Install(edit, added.payload, &next);
     return appended;
   });
   if (s.IsNoSpace()) {
@@ -116,11 +116,10 @@ Status VersionSet::Prepare(const VersionEdit& edit, const Additions& added, Next
     next->version = current_;
     return Status::OK();
   }
-  for (const PayloadDrop& drop : edit.dropped) {
-    const auto place = manifest_.state().payload.find(drop.offset);
-    if (place != manifest_.state().payload.end() && place->second.live_bytes >= drop.bytes) continue;
-    return Status::Corruption(
-        pool_->path(), "tables refer to more bytes than the extent at offset " + std::to_string(drop.offset) + " has");
+  for (const DroppedPayload& drop : added.payload.dropped) {
+    if (drop.extent->live_bytes.load(std::memory_order_relaxed) >= drop.bytes) continue;  // relaxed: under the mutex
+    return Status::Corruption(pool_->path(), "tables refer to more bytes than the extent at offset " +
+                                                 std::to_string(drop.extent->offset()) + " has");
   }
   // Places before the edit are the manifest's state, which does not have it yet; places after it are the edit's.
   const VersionShape shape = Shape();
@@ -152,8 +151,9 @@ Status VersionSet::Prepare(const VersionEdit& edit, const Additions& added, Next
 // Extents that the edit leaves empty go from the version. Their space is free after the last pinned version with them.
 // The extents of a flush may be those of an edit before that found no space.
 void VersionSet::PreparePayload(const VersionEdit& edit, const PayloadChange& change, VersionBuilder* builder) const {
-  for (const PayloadDrop& drop : edit.dropped) {
-    if (manifest_.state().payload.at(drop.offset).live_bytes == drop.bytes) builder->RemovePayload(drop.offset);
+  for (const DroppedPayload& drop : change.dropped) {
+    const uint64_t live_bytes = drop.extent->live_bytes.load(std::memory_order_relaxed);  // relaxed: under the mutex
+    if (live_bytes == drop.bytes) builder->RemovePayload(drop.extent->offset());
   }
   uint64_t first_table = next_id_;
   for (const TablePlace& place : edit.tables) first_table = std::min(first_table, place.number);
@@ -178,12 +178,12 @@ void VersionSet::PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& 
 }
 
 // Needs no memory, so that a durable edit becomes current whatever happens.
-void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
-  Visits::Allow(edit.dropped.size() + edit.removed_tables.size());
+void VersionSet::Install(const VersionEdit& edit, const PayloadChange& change, Next* next) noexcept {
+  Visits::Allow(change.dropped.size() + edit.removed_tables.size());
   CHECK(next->version != nullptr);
-  for (const PayloadDrop& drop : edit.dropped) {
-    Extent* const extent = FindExtent(current_->payload, drop.offset);
-    CHECK_GE(extent->live_bytes.fetch_sub(drop.bytes, std::memory_order_relaxed), drop.bytes);  // relaxed: policy only
+  for (const DroppedPayload& drop : change.dropped) {
+    // relaxed: changed under the mutex; the others who read it choose by it.
+    CHECK_GE(drop.extent->live_bytes.fetch_sub(drop.bytes, std::memory_order_relaxed), drop.bytes);
   }
   for (const auto& [number, table] : next->tables) entries_ += table->entries();
   tables_.merge(next->tables);

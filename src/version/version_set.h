@@ -156,7 +156,7 @@ class VersionSet {
   Status Prepare(const VersionEdit& edit, const Additions& added, Next* next) const;
   void PreparePayload(const VersionEdit& edit, const PayloadChange& change, VersionBuilder* builder) const;
   void PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& saved, Next* next) const;
-  void Install(const VersionEdit& edit, Next* next) noexcept;
+  void Install(const VersionEdit& edit, const PayloadChange& change, Next* next) noexcept;
   template <typename Item>
   bool IsSaved(const Item& item) const;
   void ForgetSavepoint(uint64_t id) noexcept;

@@ -56,7 +56,10 @@ TEST(DropAccountTest, EveryByteIsOfTheExtentThatHoldsIt) {
     }
     account.Rollback();
     std::map<PmRef, uint64_t> taken;
-    for (const PayloadDrop& drop : account.Take()) ASSERT_TRUE(taken.emplace(drop.offset, drop.bytes).second);
+    for (const DroppedPayload& drop : account.Take()) {
+      ASSERT_TRUE(taken.empty() || taken.rbegin()->first < drop.extent->offset());
+      taken.emplace(drop.extent->offset(), drop.bytes);
+    }
     EXPECT_EQ(kept, taken);
     EXPECT_TRUE(account.Take().empty());
   }
@@ -69,11 +72,11 @@ TEST(DropAccountTest, ATableThatGoesDropsAllOfItsWords) {
   const SortedVersions versions(maker.order(),
                                 MakeVersions(MakeKeys(KeyShapes()[0], 3000, maker.order(), &random), 100, 1, &random));
   const std::vector<TableRef> tables = maker.MakeRun(versions, 500, TableMaker::Options());
-  std::vector<PayloadDrop> dropped;
+  std::vector<DroppedPayload> dropped;
   ASSERT_OK(DropTables(maker.payload(), tables, &dropped));
   std::map<PmRef, uint64_t> expected, found;
   for (const MadePayload& made : maker.made()) expected[made.extent->offset()] = made.live_bytes;
-  for (const PayloadDrop& drop : dropped) found[drop.offset] = drop.bytes;
+  for (const DroppedPayload& drop : dropped) found[drop.extent->offset()] = drop.bytes;
   EXPECT_EQ(expected, found);
   EXPECT_STATUS(Corruption, DropTables(ExtentList(), tables, &dropped));
 }

@@ -158,9 +158,9 @@ void MergeWorld::CheckPayload(const MergeResult& result, const std::vector<Table
   for (const TableRef& table : InputTables()) {
     for (const auto& [extent, bytes] : UsesOf(*table, payload_)) expected[extent->offset()] += bytes;
   }
-  for (const PayloadDrop& drop : result.payload.dropped) {
-    EXPECT_GE(expected[drop.offset], drop.bytes);
-    expected[drop.offset] -= drop.bytes;
+  for (const DroppedPayload& drop : result.payload.dropped) {
+    EXPECT_GE(expected[drop.extent->offset()], drop.bytes);
+    expected[drop.extent->offset()] -= drop.bytes;
   }
   for (const TableRef& table : tables) {
     bool logged = false;

@@ -87,13 +87,39 @@ TEST(SharedListTest, FollowsAVectorAndItsCopiesStayAsTheyWere) {
   }
 }
 
-TEST(SharedListTest, CountsWhatGoesBeforeAPlace) {
+// The least item of a part is its first, since the items are in order.
+struct Below {
+  uint64_t key;
+  bool operator()(const Item& item) const { return *item < key; }
+  bool operator()(const Least& part) const { return part.value < key; }
+};
+
+TEST(SharedListTest, FindsWhatGoesBeforeAPlace) {
+  Random random(1);
   for (const uint64_t size : {0, 1, 3, 4, 5, 16, 17, 300}) {
-    std::vector<Item> items;
-    for (uint64_t i = 0; i < size; i++) items.push_back(std::make_shared<const uint64_t>(2 * i));
-    const List list(items);
-    for (uint64_t key = 0; key <= 2 * size; key++) {
-      EXPECT_EQ((key + 1) / 2, list.CountBefore([&](const Item& item) { return *item < key; }));
+    List list;
+    std::vector<uint64_t> there;
+    for (uint64_t i = 0; i < size; i++) {
+      const size_t place = list.CountBefore(Below{2 * i});
+      list.Insert(place, std::make_shared<const uint64_t>(2 * i));
+      there.push_back(2 * i);
+    }
+    for (;; there.erase(there.begin() + static_cast<ptrdiff_t>(random.Uniform(there.size())))) {
+      if (there.size() < list.size()) {
+        size_t gone = 0;
+        while (gone < there.size() && *list[gone] == there[gone]) gone++;
+        list.Erase(gone);
+      }
+      for (uint64_t key = 0; key <= 2 * size; key++) {
+        const auto behind = std::lower_bound(there.begin(), there.end(), key);
+        EXPECT_EQ(static_cast<size_t>(behind - there.begin()), list.CountBefore(Below{key}));
+        const Item* const last = list.LastBefore(Below{key});
+        ASSERT_EQ(behind == there.begin(), last == nullptr);
+        if (last != nullptr) {
+          EXPECT_EQ(*std::prev(behind), **last);
+        }
+      }
+      if (there.empty()) break;
     }
   }
 }

@@ -107,7 +107,8 @@ class EditCostTest : public testing::Test {
     for (const miodb::Run* run : versions_->current()->runs) {
       for (const TableRef& table : run->tables) {
         if (std::count(removed.begin(), removed.end(), table->number()) == 0) continue;
-        additions.payload.dropped.push_back({table->WordAt(0).ref(), table->WordAt(0).size()});
+        const IndexWord word = table->WordAt(0);
+        additions.payload.dropped.push_back({*FindItem(versions_->current()->payload, word.ref()), word.size()});
       }
     }
     return additions;

@@ -5,6 +5,7 @@
 #ifndef MIODB_SRC_NVM_POOL_EXTENT_LIST_H_
 #define MIODB_SRC_NVM_POOL_EXTENT_LIST_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,24 +16,43 @@
 
 namespace miodb {
 
+// An extent of a list with its offset, so that a search does not look into extents: in a long list each of them is a
+// line of memory that no cache has.
+struct ListedExtent : ExtentRef {
+  ListedExtent() = default;
+  ListedExtent(const ExtentRef& extent)  // NOLINT(google-explicit-constructor): the same thing in another form
+      : ExtentRef(extent), offset(extent->offset()) {}
+  PmRef offset = 0;
+};
+
+// Where the first extent of a part of a list begins.
+struct FirstOffset {
+  PmRef offset = UINT64_MAX;
+  void Add(const ListedExtent& extent) { offset = std::min(offset, extent.offset); }
+  void Add(const FirstOffset& part) { offset = std::min(offset, part.offset); }
+};
+
 // By offset; no two overlap.
-using ExtentList = SharedList<ExtentRef>;
+using ExtentList = SharedList<ListedExtent, FirstOffset>;
 
 // How many extents of the list begin before this offset.
 inline size_t ExtentsBefore(const ExtentList& list, PmRef offset) {
-  const size_t count = list.CountBefore([&](const ExtentRef& extent) { return extent->offset() < offset; });
+  const size_t count = list.CountBefore([&](const ListedExtent& extent) { return extent.offset < offset; });
   DCHECK_LE(count, list.size());
   DCHECK(count == 0 || list[count - 1]->offset() < offset);
   return count;
 }
 
-// The extent that the reference lies in; null: none of the list.
+// The item of the list that the reference lies in; null: none of the list.
+inline const ExtentRef* FindItem(const ExtentList& list, PmRef ref) {
+  const ExtentRef* const extent = list.LastBefore([&](const auto& place) { return place.offset <= ref; });
+  DCHECK(extent == nullptr || (*extent)->offset() <= ref);
+  return extent != nullptr && (*extent)->Contains(ref) ? extent : nullptr;
+}
+
 inline Extent* FindExtent(const ExtentList& list, PmRef ref) {
-  const size_t behind = ExtentsBefore(list, ref + 1);
-  if (behind == 0) return nullptr;
-  Extent* const extent = list[behind - 1].get();
-  DCHECK_LE(extent->offset(), ref);
-  return extent->Contains(ref) ? extent : nullptr;
+  const ExtentRef* const item = FindItem(list, ref);
+  return item != nullptr ? item->get() : nullptr;
 }
 
 // A new extent, and the bytes (IndexWord::size) of its records that new tables refer to.
@@ -41,9 +61,9 @@ struct MadePayload {
   uint64_t live_bytes;
 };
 
-// The bytes of an extent's records to which fewer tables than before refer, by the extent's offset.
-struct PayloadDrop {
-  PmRef offset;
+// An extent of a version, and the bytes of its records to which tables of the next one do not refer any more.
+struct DroppedPayload {
+  ExtentRef extent;
   uint64_t bytes;
 };
 
@@ -51,7 +71,7 @@ struct PayloadDrop {
 // the version that no table of the next one refers to. Records that go from one table to another are no change.
 struct PayloadChange {
   std::vector<MadePayload> made;
-  std::vector<PayloadDrop> dropped;  // each extent once
+  std::vector<DroppedPayload> dropped;  // each extent once, by offset
 
   bool empty() const { return made.empty() && dropped.empty(); }
 };

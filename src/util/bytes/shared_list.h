@@ -179,6 +179,23 @@ class SharedList {
     return passed + static_cast<size_t>(std::partition_point(items, items + node->size, before) - items);
   }
 
+  // The last item that goes before a place, or null. before is as above, and besides before(summary) tells of a part's
+  // first item whether it goes before: so the items of one leaf alone are looked at.
+  template <typename Before>
+  const T* LastBefore(Before before) const {
+    if (root_ == nullptr) return nullptr;
+    const Node* node = root_.get();
+    while (node->height > 0) {
+      const auto& entries = As<Child>(*node).entries;
+      const auto next = std::partition_point(entries.begin() + 1, entries.begin() + node->size,
+                                             [&](const Child& child) { return before(child.summary); });
+      node = std::prev(next)->node.get();
+    }
+    const T* const items = As<T>(*node).entries.data();
+    const T* const behind = std::partition_point(items, items + node->size, before);
+    return behind != items ? behind - 1 : nullptr;
+  }
+
   // Calls visit(item) in order for the items of each part of which wants(summary) is true when the search comes to it.
   // A search whose wishes shrink with what it has seen visits few.
   template <typename Wants, typename Visit>

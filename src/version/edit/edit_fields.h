@@ -89,8 +89,8 @@ inline bool GetString(Slice* input, std::string* string) {
 Status CheckFamilies(const VersionEdit& edit, uint64_t next_family);
 Status CheckSavepoints(const ManifestState& state, const VersionEdit& edit);
 
-// The payload of a state after an edit, in the three forms of ManifestState: as nodes to be moved in, with the places
-// that the edit changes and those that it leaves empty; moved in; and as a list.
+// The payload of a state after an edit, in the three forms of ManifestState: as nodes to be moved in, with what is left
+// of the places that the edit drops from; moved in; and as a list.
 Status PreparePayload(const ManifestState& state, const VersionEdit& edit, ManifestState* fresh);
 void CommitPayload(ManifestState* fresh, ManifestState* state) noexcept;
 std::vector<PayloadPlace> PayloadAfter(const ManifestState& state, const VersionEdit& edit);

@@ -1,6 +1,8 @@
 // Payload extents in edits. An edit says what a job drops of an extent; an extent of which nothing is left goes with
 // that edit, so no edit names an extent to take it away.
 
+#include <algorithm>
+
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
 #include "src/util/check/visits.h"
@@ -15,7 +17,10 @@ void VersionEdit::SetPayload(const PayloadChange& change) {
     const Extent& extent = *made.extent;
     payload.push_back({extent.offset(), extent.size(), extent.kind(), extent.payload_bytes(), made.live_bytes});
   }
-  dropped = change.dropped;
+  for (const DroppedPayload& drop : change.dropped) {
+    CHECK(drop.extent != nullptr && drop.bytes > 0);
+    dropped.push_back({drop.extent->offset(), drop.bytes});
+  }
 }
 
 // Offsets and sizes are in units, because all extents are.
@@ -53,25 +58,48 @@ bool VersionEdit::DecodePayload(uint8_t field, Slice* input) {
   return true;
 }
 
-// A place of which nothing is left is among the fresh ones, with no live bytes: CommitPayload takes it away.
+namespace {
+
+std::string ExtentAt(PmRef offset) { return "extent at offset " + std::to_string(offset); }
+
+// An engine's edits have their drops by offset. Edits of earlier builds do not, so they are sorted here.
+Status PrepareDrops(const ManifestState& state, const VersionEdit& edit, ManifestState* fresh) {
+  std::vector<PayloadLeft>& left = fresh->payload_left;
+  left.reserve(edit.dropped.size());
+  for (const PayloadDrop& drop : edit.dropped) {
+    const auto known = state.payload.find(drop.offset);
+    if (known == state.payload.end())
+      return Status::Corruption("manifest drops records of an unknown extent", ExtentAt(drop.offset));
+    const PayloadPlace& place = known->second;
+    DCHECK(place.Sound() && known->first == drop.offset);
+    if (place.live_bytes < drop.bytes)
+      return Status::Corruption("manifest drops more records than there are", ExtentAt(drop.offset));
+    left.push_back({known, place.live_bytes - drop.bytes});
+  }
+  const auto less = [](const PayloadLeft& a, const PayloadLeft& b) { return a.place->first < b.place->first; };
+  if (!std::is_sorted(left.begin(), left.end(), less)) std::sort(left.begin(), left.end(), less);
+  const auto same = [](const PayloadLeft& a, const PayloadLeft& b) { return a.place == b.place; };
+  const auto twice = std::adjacent_find(left.begin(), left.end(), same);
+  if (twice != left.end())
+    return Status::Corruption("manifest drops records of an extent twice", ExtentAt(twice->place->first));
+  PayloadTotals& totals = fresh->payload_totals;
+  for (const auto& [known, live_bytes] : left) {
+    const uint64_t dropped = known->second.live_bytes - live_bytes;
+    CHECK(totals.live_bytes >= dropped && totals.bytes >= known->second.payload_bytes);
+    totals.live_bytes -= dropped;
+    if (live_bytes == 0) totals.bytes -= known->second.payload_bytes;
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
 Status PreparePayload(const ManifestState& state, const VersionEdit& edit, ManifestState* fresh) {
-  CHECK(fresh->payload.empty());
+  CHECK(fresh->payload.empty() && fresh->payload_left.empty());
   PayloadTotals& totals = fresh->payload_totals = state.payload_totals;
   DCHECK_EQ(state.payload.empty(), totals.live_bytes == 0);
-  for (const PayloadDrop& drop : edit.dropped) {
-    const std::string where = "extent at offset " + std::to_string(drop.offset);
-    const auto known = state.payload.find(drop.offset);
-    if (known == state.payload.end()) return Status::Corruption("manifest drops records of an unknown extent", where);
-    DCHECK(known->second.Sound() && known->first == drop.offset);
-    const auto [place, first] = fresh->payload.insert(*known);
-    if (!first || place->second.live_bytes < drop.bytes) {
-      return Status::Corruption("manifest drops more records than there are", where);
-    }
-    CHECK(totals.live_bytes >= drop.bytes && totals.bytes >= place->second.payload_bytes);
-    place->second.live_bytes -= drop.bytes;
-    totals.live_bytes -= drop.bytes;
-    if (place->second.live_bytes == 0) totals.bytes -= place->second.payload_bytes;
-  }
+  Status s = PrepareDrops(state, edit, fresh);
+  if (!s.ok()) return s;
   for (const PayloadPlace& place : edit.payload) {
     const bool known = state.payload.count(place.offset) > 0;
     if (known || !fresh->payload.emplace(place.offset, place).second) {
@@ -81,8 +109,7 @@ Status PreparePayload(const ManifestState& state, const VersionEdit& edit, Manif
     // Whether extents overlap is found out when their space is claimed. Until then this alone keeps the sums in bounds.
     if (totals.bytes + place.payload_bytes > IndexWord::kMaxRef ||
         totals.live_bytes + place.live_bytes > PayloadPlace::MostLiveBytes(IndexWord::kMaxRef)) {
-      return Status::Corruption("manifest has more payload than a pool can have",
-                                "extent at offset " + std::to_string(place.offset));
+      return Status::Corruption("manifest has more payload than a pool can have", ExtentAt(place.offset));
     }
     totals.bytes += place.payload_bytes;
     totals.live_bytes += place.live_bytes;
@@ -92,19 +119,15 @@ Status PreparePayload(const ManifestState& state, const VersionEdit& edit, Manif
 
 void CommitPayload(ManifestState* fresh, ManifestState* state) noexcept {
   CHECK(fresh != state);
-  while (!fresh->payload.empty()) {
-    auto node = fresh->payload.extract(fresh->payload.begin());
-    if (node.mapped().live_bytes == 0) {
-      CHECK_EQ(state->payload.erase(node.key()), 1u);
-      continue;
-    }
-    const auto known = state->payload.find(node.key());
-    if (known != state->payload.end()) {
-      known->second = node.mapped();
+  for (const PayloadLeft& left : fresh->payload_left) {
+    if (left.live_bytes == 0) {
+      state->payload.erase(left.place);
     } else {
-      state->payload.insert(std::move(node));
+      state->payload.erase(left.place, left.place)->second.live_bytes = left.live_bytes;  // of nothing: the iterator
     }
   }
+  state->payload.merge(fresh->payload);
+  CHECK(fresh->payload.empty());
   state->payload_totals = fresh->payload_totals;
   DCHECK_EQ(state->payload.empty(), state->payload_totals.live_bytes == 0);
 }
@@ -117,13 +140,16 @@ std::vector<PayloadPlace> PayloadAfter(const ManifestState& state, const Version
   std::vector<PayloadPlace> result;
   result.reserve(state.payload.size() + edit.payload.size());
   Visits::Add(state.payload.size());
-  const auto add = [&](const PayloadPlace& place) {
-    if (place.live_bytes > 0) result.push_back(place);
-  };
-  for (const auto& [offset, place] : state.payload) {
-    if (fresh.payload.count(offset) == 0) add(place);
+  auto left = fresh.payload_left.begin();
+  for (auto place = state.payload.begin(); place != state.payload.end(); ++place) {
+    const bool changed = left != fresh.payload_left.end() && left->place == place;
+    const uint64_t live_bytes = changed ? (left++)->live_bytes : place->second.live_bytes;
+    if (live_bytes == 0) continue;
+    result.push_back(place->second);
+    result.back().live_bytes = live_bytes;
   }
-  for (const auto& [offset, place] : fresh.payload) add(place);
+  CHECK(left == fresh.payload_left.end());
+  for (const auto& [offset, place] : fresh.payload) result.push_back(place);
   CHECK_LE(result.size(), state.payload.size() + edit.payload.size());
   return result;
 }

@@ -4,6 +4,7 @@
 #define MIODB_SRC_VERSION_EDIT_PAYLOAD_PLACE_H_
 
 #include <cstdint>
+#include <map>
 
 #include "src/nvm/pool/extent.h"
 
@@ -27,7 +28,21 @@ struct PayloadPlace {
   }
 };
 
+// The bytes of an extent's records to which fewer tables than before refer, by the extent's offset.
+struct PayloadDrop {
+  PmRef offset;
+  uint64_t bytes;
+};
+
 inline uint64_t IdOf(const PayloadPlace& payload) { return payload.offset; }
+
+using PayloadPlaces = std::map<PmRef, PayloadPlace>;
+
+// What an edit leaves of a place of the state before.
+struct PayloadLeft {
+  PayloadPlaces::const_iterator place;
+  uint64_t live_bytes;
+};
 
 // The account of a state's payload.
 struct PayloadTotals {

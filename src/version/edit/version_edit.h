@@ -168,8 +168,9 @@ struct ManifestState {
   std::map<uint64_t, SavepointEntry> savepoints;
   PlaceNames savepoint_names;
   KeptChunks kept;
-  std::map<PmRef, PayloadPlace> payload;
+  PayloadPlaces payload;
   PayloadTotals payload_totals;
+  std::vector<PayloadLeft> payload_left;  // only between Prepare and Commit, by offset
 
   // Whether there is or was a column family. If so, a key that begins like a family's key is one.
   bool has_families() const { return next_family > 1; }
