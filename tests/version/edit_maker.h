@@ -4,6 +4,7 @@
 #define MIODB_TESTS_VERSION_EDIT_MAKER_H_
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "src/version/edit/version_edit.h"
@@ -34,7 +35,10 @@ class EditMaker {
   const ManifestState& state() const { return state_; }
 
   // Takes over a state that was made in another way.
-  void Reset(const ManifestState& state) { state_ = state; }
+  void Reset(const ManifestState& state) {
+    state_ = state;
+    if (!state.payload.empty()) payload_extents_ = std::prev(state.payload.end())->first / kExtentUnit;
+  }
 
  private:
   TablePlace AnyTable(bool small);
