@@ -361,8 +361,9 @@ TEST(ManifestStateTest, PayloadGoesWithItsLastByte) {
   EXPECT_STATUS(Corruption, state.Apply(dropping({{kExtentUnit, 91}})));
   EXPECT_STATUS(Corruption, state.Apply(dropping({{2 * kExtentUnit, 1}})));
   EXPECT_STATUS(Corruption, state.Apply(dropping({{kExtentUnit, 1}, {kExtentUnit, 1}})));
+  EXPECT_STATUS(Corruption, state.Apply(dropping({{kExtentUnit, 90}, {kExtentUnit, 90}})));  // more than there is
   EXPECT_EQ(before, TextOf(state));
-  ASSERT_OK(state.Apply(dropping({{kExtentUnit, 30}, {3 * kExtentUnit, 40}})));
+  ASSERT_OK(state.Apply(dropping({{3 * kExtentUnit, 40}, {kExtentUnit, 30}})));
   ASSERT_EQ(1u, state.payload.size());
   EXPECT_EQ(60u, state.payload.at(kExtentUnit).live_bytes);
   EXPECT_EQ(100u, state.payload_totals.bytes);
