@@ -201,6 +201,9 @@ constexpr Benchmark kBenchmarks[] = {
     {"zstduncomp", Action::kMicro, false, ZstdUncompress, nullptr, Compressed<kZstd>},
 };
 
+// Actions that write.
+constexpr Action kWritingActions[] = {Action::kCompact, Action::kFlush, Action::kReplay};
+
 // Workloads that write, besides those on a fresh store.
 constexpr Work kWriters[] = {WriteRandom,      DeleteSequential,      DeleteRandom,         ReadWhileWriting,
                              SeekWhileWriting, ReadRandomWriteRandom, UpdateRandom,         AppendRandom,
@@ -209,9 +212,11 @@ constexpr Work kWriters[] = {WriteRandom,      DeleteSequential,      DeleteRand
 }  // namespace
 
 bool Benchmark::Writes(const Config& config) const {
-  if (is_fresh || action == Action::kCompact || action == Action::kFlush) return true;
+  const auto is_among = [](const auto& list, const auto& what) {
+    return std::find(std::begin(list), std::end(list), what) != std::end(list);
+  };
   if (work == MixGraph) return config.mixgraph.Writes();
-  return std::find(std::begin(kWriters), std::end(kWriters), work) != std::end(kWriters);
+  return is_fresh || is_among(kWritingActions, action) || is_among(kWriters, work);
 }
 
 const Benchmark* FindBenchmark(std::string_view name) {

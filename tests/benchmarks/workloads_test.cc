@@ -309,7 +309,7 @@ TEST_F(DriverTest, ReadOnlyRefusesWhatWritesBeforeAnythingRuns) {
   config_.readonly = true;
   for (const std::string name :
        {"overwrite", "deleteseq", "deleterandom", "readwhilewriting", "seekrandomwhilewriting", "readrandomwriterandom",
-        "updaterandom", "appendrandom", "randomwithverify", "compact", "flush"}) {
+        "updaterandom", "appendrandom", "randomwithverify", "compact", "flush", "replay"}) {
     EXPECT_EQ(Run("readrandom," + name), 1) << name;
     EXPECT_EQ(err_, name + ": it writes, which --readonly excludes\n");
   }
