@@ -85,7 +85,7 @@ class Session {
   virtual void BatchPut(std::string_view key, std::string_view value) = 0;
   virtual void BatchDelete(std::string_view key) = 0;
   virtual void BatchSingleDelete(std::string_view key) { BatchDelete(key); }
-  // False: the store cannot.
+  // False: the store cannot, or was opened without a merge operator; the batch is as before.
   virtual bool BatchMerge(std::string_view, std::string_view) { return false; }
   virtual Code BatchWrite() = 0;
   // Forgets what was collected.

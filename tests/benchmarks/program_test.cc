@@ -246,6 +246,38 @@ TEST_F(ProgramTest, APeerIsWhatItsLibrarySays) {
   EXPECT_TRUE(is_found);
 }
 
+TEST_F(ProgramTest, TheMergeOperatorOfRocksDbIsTheOneThatWasAskedFor) {
+  const std::string words = kProgram + " --num=10 --benchmarks=fillseq --engine=rocksdb --db=" + Path("db") + " ";
+  // The newest file of options that the database has after a run with these flags.
+  const auto options_after = [&](const std::string& flags) {
+    EXPECT_EQ(Run(words + flags), 0) << flags << "\n" << err_;
+    std::string newest;
+    for (const std::string& name : Files("db")) {
+      if (name.starts_with("OPTIONS-")) newest = std::max(newest, name);
+    }
+    return Path("db/" + newest);
+  };
+  const auto expect_operator = [&](const std::string& flags, const std::string& name) {
+    const std::string text = test::FileContents(options_after(flags));
+    const size_t begin = text.find("  merge_operator=");
+    const std::string line = begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+    EXPECT_NE(line.find(name), std::string::npos) << flags << ": " << line;
+  };
+  expect_operator("", "PutOperator");
+  expect_operator("--merge_operator=max", "MaxOperator");
+  expect_operator("--rocksdb_options=merge_operator=stringappend", "StringAppendOperator");
+  // A file of options names an operator too, and the flag goes over it.
+  std::filesystem::copy_file(options_after("--merge_operator=stringappend"), Path("options"));
+  const std::string by_file = "--rocksdb_options_file=" + Path("options");
+  expect_operator(by_file, "StringAppendOperator");
+  expect_operator(by_file + " --merge_operator=max", "MaxOperator");
+  expect_operator(by_file + " --merge_operator=", "nullptr");
+  for (const std::string& with : {std::string(), by_file}) {
+    EXPECT_EQ(Run(words + with + " --merge_operator=nosuch"), 1) << with;
+    EXPECT_NE(err_.find("opened without the merge operator 'nosuch' (--merge_operator)"), std::string::npos) << err_;
+  }
+}
+
 // Starts the program on a database that takes long to settle and sends it a signal while it waits.
 TEST_F(ProgramTest, CtrlCEndsAWaitEarly) {
   for (const std::string wait : {"wait", "compact"}) {

@@ -97,7 +97,12 @@ class MioDbSession final : public Session {
   // families: empty for the default one alone; they and times outlive the session.
   MioDbSession(DB* db, const std::vector<ColumnFamilyHandle*>& families, const EngineConfig& config,
                const SessionOptions& options, SampledTimes* times)
-      : db_(db), families_(families), pins_(config.pinned_get), every_(config.perf_sampling), times_(times) {
+      : db_(db),
+        families_(families),
+        pins_(config.pinned_get),
+        has_merge_operator_(!config.merge_operator.empty()),
+        every_(config.perf_sampling),
+        times_(times) {
     write_options_.sync = options.sync;
     read_options_.verify_checksums = config.verify_checksum;
     read_options_.readahead_size = config.readahead_size;
@@ -150,6 +155,7 @@ class MioDbSession final : public Session {
     InFamily(key, [&](auto*... family) { batch_.SingleDelete(family..., ToSlice(key)); });
   }
   bool BatchMerge(std::string_view key, std::string_view operand) override {
+    if (!has_merge_operator_) return false;
     InFamily(key, [&](auto*... family) { batch_.Merge(family..., ToSlice(key), ToSlice(operand)); });
     return true;
   }
@@ -209,6 +215,7 @@ class MioDbSession final : public Session {
   DB* const db_;
   const std::vector<ColumnFamilyHandle*>& families_;
   const bool pins_;
+  const bool has_merge_operator_;
   const int64_t every_;  // calls of which the times of one are taken; 0: of none
   SampledTimes* const times_;
   WriteOptions write_options_;

@@ -23,9 +23,12 @@ namespace {
 
 class RocksDbSession final : public CSession {
  public:
-  RocksDbSession(const CApi& api, void* db, const std::vector<void*>& families, const EngineConfig& config,
-                 const SessionOptions& options)
-      : CSession(api, db, config, options), families_(families), pins_(config.pinned_get && api.get_pinned_cf_) {
+  RocksDbSession(const CApi& api, void* db, const std::vector<void*>& families, bool has_merge_operator,
+                 const EngineConfig& config, const SessionOptions& options)
+      : CSession(api, db, config, options),
+        families_(families),
+        has_merge_operator_(has_merge_operator),
+        pins_(config.pinned_get && api.get_pinned_cf_) {
     api.writeoptions_disable_WAL_(write_options_, config.disable_wal ? 1 : 0);
     if (api.readoptions_set_readahead_size_) api.readoptions_set_readahead_size_(read_options_, config.readahead_size);
   }
@@ -103,7 +106,9 @@ class RocksDbSession final : public CSession {
     if (api_.writebatch_singledelete_cf_ == nullptr) return BatchDelete(key);
     api_.writebatch_singledelete_cf_(batch_, Of(key), key.data(), key.size());
   }
+  // Some versions take operands without an operator, and then no read can have them.
   bool BatchMerge(std::string_view key, std::string_view operand) override {
+    if (!has_merge_operator_) return false;
     api_.writebatch_merge_cf_(batch_, Of(key), key.data(), key.size(), operand.data(), operand.size());
     return true;
   }
@@ -122,6 +127,7 @@ class RocksDbSession final : public CSession {
   }
 
   const std::vector<void*> families_;
+  const bool has_merge_operator_;
   const bool pins_;
   void* pinned_ = nullptr;
   // Arguments of MultiGet, whose memory is kept from call to call.
@@ -173,10 +179,10 @@ class RocksDbEngine final : public Engine {
     if (error != nullptr) {
       db_ = nullptr;
       families_.clear();
-    } else {
-      version_ = VersionOf(config_.db);
+      return api_.Take(error);
     }
-    return api_.Take(error);
+    version_ = Written("rocksdb_version");
+    return CheckMergeOperator();
   }
   void Close() override {
     for (void* const family : families_) api_.column_family_handle_destroy_(family);
@@ -191,7 +197,7 @@ class RocksDbEngine final : public Engine {
   }
 
   std::unique_ptr<Session> NewSession(const SessionOptions& options) override {
-    return std::make_unique<RocksDbSession>(api_, db_, families_, config_, options);
+    return std::make_unique<RocksDbSession>(api_, db_, families_, has_merge_operator_, config_, options);
   }
 
   Outcome Flush() override {
@@ -283,8 +289,9 @@ class RocksDbEngine final : public Engine {
   uint64_t Comparisons() const override { return order_.calls(); }
 
  private:
-  // The word behind a name in the newest file of options that a database has.
-  static std::string VersionOf(const std::string& directory) {
+  // The text behind an option in the newest file of options that the database has; empty: there is none.
+  std::string Written(const std::string& option) const {
+    const std::string& directory = config_.db;
     std::string newest;
     std::error_code ignored;
     for (const auto& file : std::filesystem::directory_iterator(directory, ignored)) {
@@ -292,12 +299,22 @@ class RocksDbEngine final : public Engine {
       if (name.starts_with("OPTIONS-") && !name.ends_with(".dbtmp")) newest = std::max(newest, name);
     }
     std::ifstream lines(directory + "/" + newest);
-    const std::string head = "rocksdb_version=";
+    const std::string head = option + "=";
     for (std::string line; std::getline(lines, line);) {
       const size_t at = line.find(head);
       if (at != std::string::npos) return line.substr(at + head.size());
     }
     return "";
+  }
+
+  // RocksDB's parser takes the name of an operator that it does not know, and leaves the options as they are. An open
+  // for writing tells, in its file of options.
+  Outcome CheckMergeOperator() {
+    has_merge_operator_ = Written("merge_operator") != "nullptr";
+    const std::string& name = config_.merge_operator;
+    if (has_merge_operator_ || config_.readonly || name.empty() || !config_.Given("merge_operator")) return {};
+    Close();
+    return Outcome::Error(api_.library.path() + " opened without the merge operator '" + name + "' (--merge_operator)");
   }
 
   // Goes over options with what RocksDB's parser makes of a text.
@@ -376,6 +393,17 @@ class RocksDbEngine final : public Engine {
     return table.empty() ? text : text + "block_based_table_factory={" + table + "};";
   }
 
+  // Sets the operator of the flag, with a file of options only if it was given. The parser of an old version takes
+  // none: without the flag there is none then.
+  Outcome ApplyMergeOperator(void** options) const {
+    const bool has_file = !config_.peer.rocksdb_options_file.empty(), is_given = config_.Given("merge_operator");
+    if (has_file && !is_given) return {};
+    Outcome applied = has_file ? Apply("merge_operator=nullptr;", options) : Outcome{};
+    const std::string& name = config_.merge_operator;
+    if (applied.ok() && !name.empty()) applied = Apply("merge_operator=" + name + ";", options);
+    return is_given ? applied : Outcome{};
+  }
+
   std::string CompressionWord() const {
     constexpr std::pair<const char*, const char*> kWords[] = {{"none", "kNoCompression"},
                                                               {"snappy", "kSnappyCompression"},
@@ -398,18 +426,15 @@ class RocksDbEngine final : public Engine {
     const PeerPreset* const preset = FindPeerPreset("rocksdb", peer.preset);
     const std::string create = std::string("create_if_missing=") + (config_.create_if_missing ? "true" : "false") +
                                ";create_missing_column_families=true;";
-    for (const std::string& text : {create, CommonText(), std::string(preset == nullptr ? "" : preset->options),
-                                    peer.RocksDbText(), peer.rocksdb_options}) {
-      for (void** const options : {&options_, &family_options_}) {
+    for (void** const options : {&options_, &family_options_}) {
+      if (made.ok()) made = ApplyMergeOperator(options);
+      for (const std::string& text : {create, CommonText(), std::string(preset == nullptr ? "" : preset->options),
+                                      peer.RocksDbText(), peer.rocksdb_options}) {
         if (made.ok()) made = Apply(text, options);
       }
+      if (made.ok() && config_.comparisons) order_.Use(api_, *options);
     }
     if (!made.ok()) return made;
-    for (void** const options : {&options_, &family_options_}) {
-      // With a name that this version does not know there is none, and merges say so.
-      if (!config_.merge_operator.empty()) Apply("merge_operator=" + config_.merge_operator, options);
-      if (config_.comparisons) order_.Use(api_, *options);
-    }
     if (config_.perf_level > 1) api_.options_enable_statistics_(options_);
     return made;
   }
@@ -420,7 +445,8 @@ class RocksDbEngine final : public Engine {
   void* options_ = nullptr;
   void* family_options_ = nullptr;
   void* db_ = nullptr;
-  std::vector<void*> families_;  // of db_, the default one first
+  std::vector<void*> families_;     // of db_, the default one first
+  bool has_merge_operator_ = true;  // as far as the open database tells
   std::string version_;
 };
 
