@@ -2,6 +2,8 @@
 // test of exports writes with it. The store is a file of records that is read when the store is opened; FAULT names
 // what it does wrong. The file "calls" beside it has a line for each write, with "synced" if that was asked for, and
 // each compaction. FAULT "compact": a compaction fails, which the next write says.
+//
+// As a library of RocksDB it has the names of the functions that programs cannot do without, and no store behind them.
 
 #include <unistd.h>
 
@@ -214,5 +216,66 @@ void leveldb_compact_range(void* db, const char*, size_t, const char*, size_t) {
 }
 void leveldb_approximate_sizes(void*, int, const char* const*, const size_t*, const char* const*, const size_t*,
                                uint64_t*) {}
+
+void rocksdb_options_create() {}
+void rocksdb_options_destroy() {}
+void rocksdb_options_set_create_if_missing() {}
+void rocksdb_options_set_error_if_exists() {}
+void rocksdb_options_set_paranoid_checks() {}
+void rocksdb_options_set_comparator() {}
+void rocksdb_comparator_create() {}
+void rocksdb_comparator_destroy() {}
+void rocksdb_readoptions_create() {}
+void rocksdb_readoptions_destroy() {}
+void rocksdb_readoptions_set_verify_checksums() {}
+void rocksdb_readoptions_set_fill_cache() {}
+void rocksdb_readoptions_set_snapshot() {}
+void rocksdb_writeoptions_create() {}
+void rocksdb_writeoptions_destroy() {}
+void rocksdb_writeoptions_set_sync() {}
+void rocksdb_close() {}
+void rocksdb_destroy_db() {}
+void rocksdb_free() {}
+void rocksdb_write() {}
+void rocksdb_writebatch_create() {}
+void rocksdb_writebatch_destroy() {}
+void rocksdb_writebatch_clear() {}
+void rocksdb_iter_destroy() {}
+void rocksdb_iter_valid() {}
+void rocksdb_iter_seek_to_first() {}
+void rocksdb_iter_seek_to_last() {}
+void rocksdb_iter_seek() {}
+void rocksdb_iter_next() {}
+void rocksdb_iter_prev() {}
+void rocksdb_iter_key() {}
+void rocksdb_iter_value() {}
+void rocksdb_iter_get_error() {}
+void rocksdb_create_snapshot() {}
+void rocksdb_release_snapshot() {}
+void rocksdb_property_value() {}
+void rocksdb_compact_range() {}
+void rocksdb_get_options_from_string() {}
+void rocksdb_options_set_wal_recovery_mode() {}
+void rocksdb_open_column_families() {}
+void rocksdb_open_for_read_only_column_families() {}
+void rocksdb_list_column_families() {}
+void rocksdb_list_column_families_destroy() {}
+void rocksdb_column_family_handle_destroy() {}
+void rocksdb_put_cf() {}
+void rocksdb_merge_cf() {}
+void rocksdb_delete_cf() {}
+void rocksdb_get_cf() {}
+void rocksdb_writebatch_put_cf() {}
+void rocksdb_writebatch_merge_cf() {}
+void rocksdb_writebatch_delete_cf() {}
+void rocksdb_create_iterator_cf() {}
+void rocksdb_writeoptions_disable_WAL() {}
+void rocksdb_flush() {}
+void rocksdb_compact_range_cf() {}
+void rocksdb_property_value_cf() {}
+void rocksdb_flushoptions_create() {}
+void rocksdb_flushoptions_destroy() {}
+void rocksdb_options_enable_statistics() {}
+void rocksdb_options_statistics_get_string() {}
 
 }  // extern "C"

@@ -1,5 +1,5 @@
-// Peers are asked before they are measured, and each wrong answer is reported. The library that answers wrong is
-// tests/benchmarks/faulty_library.cc.
+// Peers are asked before they are measured, and each wrong answer is reported; a library without the function of a flag
+// is refused. The library that answers wrong, and lacks functions, is tests/benchmarks/faulty_library.cc.
 
 #include "benchmarks/common/questions.h"
 
@@ -84,6 +84,23 @@ TEST_F(QuestionsTest, AStoreThatHangsIsEnded) {
   const std::string report = Report("hang", 1);
   EXPECT_EQ(report.rfind("Answers:    right: none\n", 0), 0u) << report;
   EXPECT_NE(report.find("deletes: there is no answer within 1 s\n"), std::string::npos) << report;
+}
+
+// Figures of a store without the option that was asked for would pass for figures with it.
+TEST_F(QuestionsTest, AFlagThatTheLibraryHasNoFunctionForIsAnError) {
+  const auto problem = [this] {
+    std::string error;
+    EXPECT_EQ(NewEngine(config_, &error), nullptr);
+    return error;
+  };
+  config_.peer.given = {"block_restart_interval"};
+  EXPECT_NE(problem().find("faulty_library.so has no option block_restart_interval"), std::string::npos) << problem();
+  config_.engine = "rocksdb";
+  config_.peer.given = {"readahead_size"};
+  EXPECT_NE(problem().find("faulty_library.so has no option readahead_size"), std::string::npos) << problem();
+  config_.peer.given.clear();
+  config_.pinned_get = true;
+  EXPECT_NE(problem().find("faulty_library.so has no option pinned_get"), std::string::npos) << problem();
 }
 
 class QuestionedProgramTest : public test::ProgramTestBase {

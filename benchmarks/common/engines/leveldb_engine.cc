@@ -66,7 +66,9 @@ class LevelDbEngine final : public Engine {
       return Outcome::Error("leveldb's C functions cannot set reuse_logs (--reuse_logs)");
     }
     const Outcome loaded = CApi::Load(CApi::Kind::kLevelDb, config_.library, &api_);
-    return loaded.ok() ? MakeOptions() : loaded;
+    if (!loaded.ok()) return loaded;
+    const std::string missing = Missing();
+    return missing.empty() ? MakeOptions() : Outcome::Error(api_.library.path() + " has no option " + missing);
   }
 
   std::string Name() const override { return "LevelDB"; }
@@ -133,6 +135,13 @@ class LevelDbEngine final : public Engine {
   uint64_t Comparisons() const override { return order_.calls(); }
 
  private:
+  // Names the flag that was given and that this library has no function for; empty: there is none.
+  std::string Missing() const {
+    if (api_.options_set_max_file_size_ == nullptr && config_.Given("max_file_size")) return "max_file_size";
+    const bool has_restarts = api_.options_set_block_restart_interval_ != nullptr;
+    return !has_restarts && config_.Given("block_restart_interval") ? "block_restart_interval" : "";
+  }
+
   Outcome MakeOptions() {
     const Options& shared = config_.options;
     options_ = api_.options_create_();
@@ -154,8 +163,6 @@ class LevelDbEngine final : public Engine {
     if (config_.comparisons) order_.Use(api_, options_);
     if (api_.options_set_max_file_size_ != nullptr) {
       api_.options_set_max_file_size_(options_, shared.max_file_size);
-    } else if (config_.Given("max_file_size")) {
-      return Outcome::Error(api_.library.path() + " has no option max_file_size");
     }
     return {};
   }

@@ -28,7 +28,7 @@ class RocksDbSession final : public CSession {
       : CSession(api, db, config, options),
         families_(families),
         has_merge_operator_(has_merge_operator),
-        pins_(config.pinned_get && api.get_pinned_cf_) {
+        pins_(config.pinned_get) {
     api.writeoptions_disable_WAL_(write_options_, config.disable_wal ? 1 : 0);
     if (api.readoptions_set_readahead_size_) api.readoptions_set_readahead_size_(read_options_, config.readahead_size);
   }
@@ -149,7 +149,9 @@ class RocksDbEngine final : public Engine {
 
   Outcome Load() {
     const Outcome loaded = CApi::Load(CApi::Kind::kRocksDb, config_.library, &api_);
-    return loaded.ok() ? MakeOptions() : loaded;
+    if (!loaded.ok()) return loaded;
+    const std::string missing = Missing();
+    return missing.empty() ? MakeOptions() : Outcome::Error(api_.library.path() + " has no option " + missing);
   }
 
   std::string Name() const override { return "RocksDB"; }
@@ -289,6 +291,13 @@ class RocksDbEngine final : public Engine {
   uint64_t Comparisons() const override { return order_.calls(); }
 
  private:
+  // Names the flag that was given and that this library has no function for; empty: there is none.
+  std::string Missing() const {
+    const bool has_readahead = api_.readoptions_set_readahead_size_ != nullptr;
+    if (!has_readahead && config_.Given("readahead_size")) return "readahead_size";
+    return config_.pinned_get && api_.get_pinned_cf_ == nullptr ? "pinned_get" : "";
+  }
+
   // The text behind an option in the newest file of options that the database has; empty: there is none.
   std::string Written(const std::string& option) const {
     const std::string& directory = config_.db;
