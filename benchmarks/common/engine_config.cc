@@ -228,7 +228,7 @@ std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& 
       add_options(OptionNeeds::kSsdTier, kSsd);
       if (config.Compression() != "none") idle.push_back({"compression_type", kSsd});
     }
-    for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name, "");
+    for (const char* name : {"keys_per_datatable", "keys_per_pmtable", "library", "questions"}) add(name, "");
     if (config.options.log_mode != kLogFile) add_options(OptionNeeds::kLogInFiles, kLogInFiles);
   }
   if (config.engine == "lmdb") add("cache_size", "");
@@ -242,7 +242,9 @@ std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& 
   }
   if (config.engine == "leveldb") {
     for (const char* section : {kLogFileSection, kTableFileSection}) add_section(section, "");
-    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level", "perf_level"}) add(name, "");
+    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level", "perf_level", "merge_operator"}) {
+      add(name, "");
+    }
   }
   return idle;
 }

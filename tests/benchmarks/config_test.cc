@@ -190,6 +190,9 @@ TEST(ConfigTest, FlagsOfAnotherEngineAreAnnounced) {
   EXPECT_EQ(Parsed({"--pool_size=0", "--pinned_get", "--engine=leveldb"}).notes,
             "no effect on leveldb: --pool_size --pinned_get\n");
   EXPECT_EQ(Parsed({"--compression=1"}).notes, "no effect on miodb without --ssd_path: --compression_type\n");
+  EXPECT_EQ(Parsed({"--library=/x.so", "--questions=0"}).notes, "no effect on miodb: --library --questions\n");
+  EXPECT_EQ(Parsed({"--library=/x.so", "--questions=0", "--merge_operator=max", "--engine=leveldb"}).notes,
+            "no effect on leveldb: --merge_operator\n");
 }
 
 TEST(ConfigTest, BothCompressionFlagsMeanTheSame) {
