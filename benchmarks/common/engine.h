@@ -141,9 +141,6 @@ class Engine {
   // False if the store has no such text.
   virtual bool Describe(Text which, std::string* text) = 0;
 
-  // Sets the figures of kStats back to 0; false if the store cannot.
-  virtual bool ResetStats() { return false; }
-
   // Records the calls to the store in a file, in RocksDB's format, until EndTrace, which comes before Close.
   virtual Outcome StartTrace(const std::string& path, const TraceSettings& settings);
   virtual Outcome EndTrace() { return {}; }

@@ -177,9 +177,9 @@ constexpr Benchmark kBenchmarks[] = {
     {"levelstats", Action::kLevelStats},
     {"sstables", Action::kSstables},
     {"memstats", Action::kMemoryStats},
-    {"resetstats", Action::kResetStats},
-    // Names that other programs know: a heap profile needs its own allocator, and so it is with single levels that are
-    // filled or compacted on purpose and with a history of figures.
+    // Names that other programs know. Neither MioDB nor the C functions of RocksDB set statistics back, keep a history
+    // of them, or fill and compact a single level on purpose; a heap profile needs an allocator of its own.
+    {"resetstats", Action::kNotAvailable},
     {"heapprofile", Action::kNotAvailable},
     {"fillseqdeterministic", Action::kNotAvailable},
     {"compact0", Action::kNotAvailable},

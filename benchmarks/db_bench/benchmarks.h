@@ -29,7 +29,6 @@ enum class Action {
   kLevelStats,
   kSstables,
   kMemoryStats,
-  kResetStats,
   kReplay,
   kNotAvailable,
 };

@@ -217,9 +217,6 @@ bool Driver::RunAction(const Benchmark& benchmark) {
       return true;
     case Action::kReplay:
       return RunReplay(benchmark);
-    case Action::kResetStats:
-      if (!engine_->ResetStats()) Print(NotAvailableLine(benchmark.name));
-      return true;
     case Action::kNotAvailable:
       Print(NotAvailableLine(benchmark.name));
       return true;
