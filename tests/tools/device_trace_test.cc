@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "tests/common/program.h"
 #include "tests/common/test_dir.h"
@@ -84,6 +85,24 @@ TEST_F(DeviceTraceTest, CountsWritesOfBlocksAndEnergy) {
   WriteFile(dir_ / "cut.csv", result.text + "pool,1");
   EXPECT_TRUE(RunProgram(plot + dir_ / "cut.csv").Says("line 13: 'pool,1' is not a row of this wear file"));
   EXPECT_TRUE(RunProgram(plot + trace_).Says("is no wear file"));
+}
+
+// The last of 2049 pages has a stretch of two pages to itself, which would be the 1025th.
+TEST_F(DeviceTraceTest, ThePoolIsDividedIntoAtMost1024Stretches) {
+  for (const auto& [pages, stretches] : {std::pair<uint64_t, int>{1, 1}, {1024, 1024}, {2048, 1024}, {2049, 513}}) {
+    AccessesPayload payload;
+    for (uint64_t page = 0; page < pages; page++) {
+      const TraceAccess write = {
+          .kind = TraceAccess::kWrite, .purpose = TraceAccess::kLog, .bytes = 8, .offset = page * 4096, .nanos = page};
+      payload.Add(uint64_t{1} << 40, write);
+    }
+    WriteFile(trace_, Ended(BeginRecord() + Encoded([&](TraceEncoder e) { e.Accesses(1, payload.bytes()); }), 2));
+    const ProgramResult result = Convert("--format=wear");
+    EXPECT_EQ(0, result.code) << result.text;
+    int found = 0;
+    for (size_t at = 0; (at = result.text.find("\npool,", at)) != std::string::npos; at++) found++;
+    EXPECT_EQ(stretches, found) << pages;
+  }
 }
 
 TEST_F(DeviceTraceTest, ACutTraceIsWarnedOfAndADamagedOneIsAnError) {

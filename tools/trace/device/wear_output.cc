@@ -82,10 +82,10 @@ void WearOutput::PrintBlocks() const {
 
 // Stretches are as many pages as a power of two.
 void WearOutput::PrintPool() const {
-  uint64_t end = 0;
-  for (const auto& [number, page] : pages_) end = std::max(end, number + 1);
+  uint64_t last = 0;
+  for (const auto& [number, page] : pages_) last = std::max(last, number);
   unsigned shift = 0;
-  while (end >> shift > kMostStretches) shift++;
+  while (last >> shift >= kMostStretches) shift++;
   std::map<uint64_t, ByPurpose> stretches;
   for (const auto& [number, page] : pages_) {
     ByPurpose& stretch = stretches[number >> shift];
