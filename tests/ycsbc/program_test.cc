@@ -137,6 +137,21 @@ TEST_F(ProgramTest, WrongCallsEndWithOneLineAndStatusTwoAndLeaveNothing) {
   }
 }
 
+TEST_F(ProgramTest, AnIntervalFileThatCannotBeMadeLeavesTheOthersAsTheyWere) {
+  std::ofstream(folder_ + "/old.csv") << "old\n";
+  std::ofstream input(folder_ + "/input");
+  for (const char* const file : {"/a.csv", "/old.csv", "/z/b.csv"}) {
+    input << "7 ./ycsbc -db miodb -load true -p intervalfile=" << folder_ << file << "\n";
+  }
+  input << "0\n";
+  input.close();
+  EXPECT_EQ(Call(folder_ + "/input -p recordcount=1" + Path("db")), 2) << out_;
+  EXPECT_EQ(err_, "ycsbc: cannot write intervalfile " + folder_ + "/z/b.csv: No such file or directory\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/a.csv"));
+  EXPECT_EQ(FileContents(folder_ + "/old.csv"), "old\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/db"));
+}
+
 TEST_F(ProgramTest, ARunMakesNoDatabaseInAFolderOfSomethingElse) {
   std::filesystem::create_directories(folder_ + "/photos");
   std::ofstream(folder_ + "/photos/cat") << "meow";

@@ -239,7 +239,7 @@ TEST(StatusTest, CppLinesAddUp) {
 TEST(StatusTest, TheIntervalFileHasARowForEachIntervalAndOperation) {
   const std::string path = testing::TempDir() + "/report_test.csv";
   const Settings settings = ReadSettings({{"intervalfile", path}});
-  ASSERT_EQ(bench::StartIntervalFile("intervalfile", path), "");
+  ASSERT_EQ(bench::StartIntervalFiles("intervalfile", {path}), "");
   StatusReporter status(settings, PhaseKind::kRun);
   EXPECT_TRUE(status.is_on());
   status.Report(2000000000, 500, 1500, Interval(1000), false);
@@ -253,7 +253,7 @@ TEST(StatusTest, TheIntervalFileHasARowForEachIntervalAndOperation) {
             "run,2.000,250.0,READ-FAILED,1,0.050,0.050,0.050,0.050,0.050,0.050,0.050\n"
             "run,4.000,0.0,READ,0,0.000,0.000,0.000,0.000,0.000,0.000,0.000\n"
             "run,4.000,0.0,READ-FAILED,0,0.000,0.000,0.000,0.000,0.000,0.000,0.000\n");
-  EXPECT_EQ(bench::StartIntervalFile("intervalfile", "/nowhere/x.csv"),
+  EXPECT_EQ(bench::StartIntervalFiles("intervalfile", {"/nowhere/x.csv"}),
             "cannot write intervalfile /nowhere/x.csv: No such file or directory");
 }
 

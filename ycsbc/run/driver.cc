@@ -88,14 +88,11 @@ int Driver::Prepare() {
     return kWrongCall;
   }
   for (const Command& command : commands_) {
-    const std::string& file = command.settings.intervalfile;
-    if (file.empty() || written_.count(file) > 0) continue;
-    const std::string problem = bench::StartIntervalFile("intervalfile", file);
-    if (!problem.empty()) {
-      Complain(problem);
-      return kWrongCall;
-    }
-    written_.insert(file);
+    if (!command.settings.intervalfile.empty()) written_.insert(command.settings.intervalfile);
+  }
+  if (const std::string problem = bench::StartIntervalFiles("intervalfile", written_); !problem.empty()) {
+    Complain(problem);
+    return kWrongCall;
   }
   if (has_files) {
     // Engines make the last component of the path themselves.

@@ -4,14 +4,40 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace miodb::bench {
 
-std::string StartIntervalFile(const std::string& option, const std::string& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return "cannot write " + option + " " + path + ": " + std::strerror(errno);
-  std::fputs("phase,seconds,ops_per_sec,operation,count,avg_us,p50_us,p90_us,p99_us,p99.9_us,p99.99_us,max_us\n", file);
-  std::fclose(file);
+namespace {
+
+constexpr char kIntervalHeader[] =
+    "phase,seconds,ops_per_sec,operation,count,avg_us,p50_us,p90_us,p99_us,p99.9_us,p99.99_us,max_us\n";
+
+// Opens the file, which makes it if it is not there, adds the text and closes it.
+bool WriteIntervalText(const std::string& path, const char* mode, const char* text) {
+  std::FILE* const file = std::fopen(path.c_str(), mode);
+  const bool is_written = file != nullptr && std::fputs(text, file) >= 0;
+  return file != nullptr && std::fclose(file) == 0 && is_written;
+}
+
+}  // namespace
+
+// Every file is opened before the first one is cut to nothing.
+std::string StartIntervalFiles(const std::string& option, const std::set<std::string>& paths) {
+  std::error_code ignored;
+  std::vector<std::string> made;
+  for (const auto& [mode, text] : {std::pair<const char*, const char*>{"ae", ""}, {"we", kIntervalHeader}}) {
+    for (const std::string& path : paths) {
+      if (!std::filesystem::exists(path, ignored)) made.push_back(path);
+      if (WriteIntervalText(path, mode, text)) continue;
+      const std::string problem = "cannot write " + option + " " + path + ": " + std::strerror(errno);
+      for (const std::string& file : made) std::filesystem::remove(file, ignored);
+      return problem;
+    }
+  }
   return "";
 }
 

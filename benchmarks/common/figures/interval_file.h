@@ -9,14 +9,16 @@
 #ifndef MIODB_BENCHMARKS_COMMON_FIGURES_INTERVAL_FILE_H_
 #define MIODB_BENCHMARKS_COMMON_FIGURES_INTERVAL_FILE_H_
 
+#include <set>
 #include <string>
 
 #include "benchmarks/common/figures/histogram.h"
 
 namespace miodb::bench {
 
-// Makes the file anew, with its header. Returns what is wrong, after the name of the option, or nothing.
-std::string StartIntervalFile(const std::string& option, const std::string& path);
+// Makes the files anew, with their headers. Returns what is wrong with the first one that cannot be written, after the
+// name of the option, or nothing. If a file cannot be opened, none is made, and those that are there stay as they are.
+std::string StartIntervalFiles(const std::string& option, const std::set<std::string>& paths);
 
 // A row, with its newline.
 std::string IntervalRow(const std::string& phase, double seconds, double ops_per_second, const std::string& operation,

@@ -37,7 +37,7 @@ void LatencyRecorder::Take(LatenciesByType* total) {
 
 std::unique_ptr<LatencyReport> LatencyReport::Start(const Config& config, std::string* error) {
   if (config.intervalfile.empty() && !config.hdrhistogram_fileoutput) return nullptr;
-  if (!config.intervalfile.empty()) *error = StartIntervalFile("--intervalfile", config.intervalfile);
+  if (!config.intervalfile.empty()) *error = StartIntervalFiles("--intervalfile", {config.intervalfile});
   if (!error->empty()) return nullptr;
   return std::unique_ptr<LatencyReport>(new LatencyReport(config));
 }
