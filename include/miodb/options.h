@@ -259,7 +259,8 @@ struct MIODB_EXPORT Options {
 
   // A background thread lets the pool's files grow ahead of need, so that half of this is free in one piece, in steps
   // of this but at most 16 MiB. Where something waits for space a file grows by what it needs, and at least by this or
-  // 4 MiB, whichever is less. All of these are at most what is in use. 4 KiB to 1 TiB, a multiple of 4 KiB.
+  // 4 MiB, whichever is less. Neither the free space nor a step is more than what is in use, but a step may have 64 KiB
+  // in any case. 4 KiB to 1 TiB, a multiple of 4 KiB.
   // Larger steps are fewer, so that writers meet growth less often; what was not needed goes back to the file system.
   uint64_t pool_growth = 64 * 1024 * 1024;
 

@@ -1,8 +1,9 @@
 // The recording side of a trace, one in every database.
 //
-// Threads: any. While no trace runs, a call costs its caller one load of an atomic and one branch that is not taken.
-// While one runs, records are made and written under one mutex, which is held with no other and under which none is
-// taken; so times never go back within a trace.
+// Threads: any. While no trace runs, a look at the mode costs one load of an atomic and one branch that is not taken. A
+// get looks once, a write more than once, and an iterator counts its moves besides; docs/tracing.md has the
+// instructions of each call. While a trace runs, records are made and written under one mutex, which is held with no
+// other and under which none is taken; so times never go back within a trace.
 //
 // Errors: the first failure of the writer, or lack of memory, ends the recording and is what End returns. The calls
 // that are traced never fail because of it.

@@ -58,10 +58,9 @@ class ZipfianChooser final : public Chooser {
   bench::Zipfian zipfian_;
 };
 
-// Zipf with the frequent numbers scattered over [first, first + count). As in the reference the ranks are drawn over
-// ten thousand million items, whatever the count, and hashed into the range: the shape does not depend on the count,
-// and the most frequent record has 3.8 % of the requests. (The C++ ports draw over the count itself, where it has 7 to
-// 8 %.)
+// Zipf with the frequent numbers scattered over [first, first + count). As in the reference and in YCSB-cpp the ranks
+// are drawn over ten thousand million items, whatever the count, and hashed into the range: the shape does not depend
+// on the count, and the most frequent record has 3.8 % of the requests.
 class ScrambledZipfianChooser final : public Chooser {
  public:
   static constexpr uint64_t kRanks = 10000000001;

@@ -2,9 +2,8 @@
 //
 //   - udb, column family Assoc: 90 % of the keys have 28 bytes, 10 % have 32; values have about 50, from 10 to 200;
 //     get 0.806, put 0.159, seek 0.035
-//   - zippydb: keys have a mean of 47.9, values a mean of 42.9 and a deviation of 26.1; get 0.78, put 0.13, delete
-//   0.06,
-//     seek 0.03
+//   - zippydb: keys have a mean of 47.9, values a mean of 42.9 and a deviation of 26.1;
+//     get 0.78, put 0.13, delete 0.06, seek 0.03
 //   - up2x: 94 % of the keys have 17 bytes, 6 % have 9; 40 % of the merged values have less than 10, 52 % have 64;
 //     merge 0.9253, get 0.0746, put 0.0001
 //
