@@ -17,7 +17,8 @@
 namespace miodb::bench {
 
 // Makes the files anew, with their headers. Returns what is wrong with the first one that cannot be written, after the
-// name of the option, or nothing. If a file cannot be opened, none is made, and those that are there stay as they are.
+// name of the option, or nothing. All files are opened before the first one is changed; an error removes files
+// that were made.
 std::string StartIntervalFiles(const std::string& option, const std::set<std::string>& paths);
 
 // A row, with its newline.
