@@ -274,7 +274,8 @@ class MIODB_EXPORT TraceReader {
   Status status() const;
 
   // Whether Next stopped at a record that the end of the file cuts, as a crash leaves it. status() is then Corruption;
-  // everything before is whole. False if a checksum and an end record end the file: then a length is damaged.
+  // everything before is whole. False where a length is damaged: that of a checksum or an end record, or, if the file
+  // ends with both, one before them.
   bool torn() const;
 
   // Whether the end record was met: the trace was ended in order.

@@ -18,7 +18,7 @@
 // delivered when damage is found: the status names the offset.
 //
 // A trace that a crash cut off and one whose length is damaged both end too early. They are told apart by the end of
-// the file: a trace that was ended has a checksum and an end record there.
+// the file: a trace that was ended has a checksum and an end record there. The lengths of these two are known.
 
 namespace miodb {
 
@@ -159,6 +159,9 @@ bool TraceReader::Rep::Load(TraceHead* head) {
   if (head->payload_bytes > kMaxTracePayload) {
     return Stop("a record of " + std::to_string(head->payload_bytes) + " bytes, which no call makes");
   }
+  // Behind the end of the file such a record would pass for a cut one.
+  if (head->type == kTraceEnd && head->payload_bytes != 0) return Stop("an end record with a payload");
+  if (head->type == kTraceChecksum && head->payload_bytes != 8) return Stop("a checksum record of the wrong size");
   const size_t bytes = kTraceHeadBytes + head->payload_bytes;
   // A damaged length must not ask for memory that the file could not fill.
   if (offset + bytes <= file_bytes) status = Fill(bytes);
@@ -193,8 +196,7 @@ Status TraceReader::Rep::ReadBegin() {
 // The chain covers everything since the beginning, so a record that was left out or put elsewhere is found as well as
 // a changed one. The next checksum, or the last, which End writes, covers the records behind this one.
 bool TraceReader::Rep::CheckChecksum(const Slice& head, const Slice& payload) {
-  CHECK_EQ(head.size(), kTraceHeadBytes);
-  if (payload.size() != 8) return Stop("a checksum record of the wrong size");
+  CHECK(head.size() == kTraceHeadBytes && payload.size() == 8);
   if (DecodeFixed64(payload.data()) != ChainChecksum(checksum, head)) {
     return Stop("the checksum of what lies before does not match: some record since the last checksum is damaged");
   }
@@ -210,7 +212,6 @@ bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
     const Slice whole(window.data() + begin, kTraceHeadBytes + head.payload_bytes);
     const Slice payload(whole.data() + kTraceHeadBytes, head.payload_bytes);
     if (head.type == kTraceBegin) return Stop("a second beginning of a trace");
-    if (head.type == kTraceEnd && head.payload_bytes != 0) return Stop("an end record with a payload");
     if (head.type == kTraceChecksum && !CheckChecksum(Slice(whole.data(), kTraceHeadBytes), payload)) return false;
     if (head.type == kTraceEnd && has_own_records && !is_checked) return Stop("no checksum before the end record");
     // Damage between the last checksum and the end is found by the checksum that has to stand before the end.
