@@ -274,7 +274,10 @@ TEST_F(ProgramTest, TheMergeOperatorOfRocksDbIsTheOneThatWasAskedFor) {
   expect_operator(by_file + " --merge_operator=", "nullptr");
   for (const std::string& with : {std::string(), by_file}) {
     EXPECT_EQ(Run(words + with + " --merge_operator=nosuch"), 1) << with;
-    EXPECT_NE(err_.find("opened without the merge operator 'nosuch' (--merge_operator)"), std::string::npos) << err_;
+    // By the open, or by the parser of a version that refuses the name.
+    const bool is_named = err_.find("without the merge operator 'nosuch'") != std::string::npos ||
+                          err_.find("merge_operator=nosuch") != std::string::npos;
+    EXPECT_TRUE(is_named) << err_;
   }
 }
 
