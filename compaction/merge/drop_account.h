@@ -33,6 +33,7 @@ class DropAccount {
   // The extent that holds this reference, or null if none does: then the index is damaged.
   const Extent* Find(PmRef ref) {
     const ExtentRef* const extent = FindItem(ref);
+    DCHECK(extent == nullptr || *extent != nullptr);
     return extent != nullptr ? extent->get() : nullptr;
   }
 

@@ -160,7 +160,7 @@ void VersionSet::PreparePayload(const VersionEdit& edit, const PayloadChange& ch
   for (const MadePayload& made : change.made) {
     CHECK(made.extent->first_table <= first_table && first_table > 0);
     made.extent->first_table = first_table;
-    made.extent->live_bytes.store(made.live_bytes, std::memory_order_relaxed);  // relaxed: policy only
+    made.extent->live_bytes.store(made.live_bytes, std::memory_order_relaxed);  // relaxed: under the mutex
     builder->AddPayload(made.extent);
   }
 }
@@ -222,6 +222,7 @@ void VersionSet::Install(const VersionEdit& edit, const PayloadChange& change, N
   current_ = std::move(next->version);
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
+  CHECK_EQ(current_->payload.size(), manifest_.state().payload.size());
 }
 
 void VersionSet::Mark(const TableRef& table) {

@@ -100,10 +100,11 @@ TEST(SharedListTest, FindsWhatGoesBeforeAPlace) {
     List list;
     std::vector<uint64_t> there;
     for (uint64_t i = 0; i < size; i++) {
-      const size_t place = list.CountBefore(Below{2 * i});
-      list.Insert(place, std::make_shared<const uint64_t>(2 * i));
-      there.push_back(2 * i);
+      const auto behind = there.begin() + static_cast<ptrdiff_t>(random.Uniform(there.size() + 1));
+      there.insert(behind, 2 * i);
     }
+    for (const uint64_t key : there) list.Insert(list.CountBefore(Below{key}), std::make_shared<const uint64_t>(key));
+    std::sort(there.begin(), there.end());
     for (;; there.erase(there.begin() + static_cast<ptrdiff_t>(random.Uniform(there.size())))) {
       if (there.size() < list.size()) {
         size_t gone = 0;

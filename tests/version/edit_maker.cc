@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "src/format/record.h"
 
@@ -247,6 +248,8 @@ void EditMaker::NextPayload(VersionEdit* edit) {
     totals.bytes -= place.payload_bytes;
     at = state_.payload.erase(at);
   }
+  // Earlier builds had no order.
+  for (size_t i = edit->dropped.size(); i > 1; i--) std::swap(edit->dropped[i - 1], edit->dropped[random_.Uniform(i)]);
   for (uint64_t i = random_.Uniform(3); i > 0; i--) {
     PayloadPlace place = AnyPayload(false);
     place.offset = ++payload_extents_ * kExtentUnit;

@@ -320,7 +320,7 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   if (s.ok()) {
     s = db_.WithMemory([&] {
       control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
-      return Install(job, result);
+      return Install(job, &result);
     });
   }
   if (s.ok()) {
@@ -355,7 +355,7 @@ Status Merger::DropTables(const MergeJob& job, MergeResult* result) {
 
 // The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash
 // between the records' copies and this edit leaves the copies as free space.
-Status Merger::Install(const MergeJob& job, const MergeResult& result) {
+Status Merger::Install(const MergeJob& job, MergeResult* result) {
   VersionEdit edit;
   const bool into_repository = job.output_level == db_.options.num_levels - 1;
   CHECK(!job.inputs.empty());
@@ -367,13 +367,13 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   } else if (!into_repository) {
     run = job.output_run > 0 ? job.output_run : tree_->versions->NewId();
   }
-  for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
+  for (const TableRef& table : result->removed) edit.removed_tables.push_back(table->number());
   if (job.kind == MergeKind::kDrop) {
     for (const TableRef& table : job.tables) {
       tree_->gone_unread.Add(table->smallest(), table->largest(), table->max_sequence());
     }
   }
-  for (const TableRef& table : result.moved) {
+  for (const TableRef& table : result->moved) {
     TablePlace place = tree_->versions->PlaceOf(table->number());
     if (place.level == level && place.run == run) continue;
     place.level = level;
@@ -383,11 +383,11 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   const auto place_at = [](TablePlace place, const PMTable& table) {
     return TablePlace{table.number(), place.level, place.run, table.index()->offset(), table.index()->size()};
   };
-  for (const TableRef& table : result.added) edit.tables.push_back(place_at({0, level, run}, *table));
+  for (const TableRef& table : result->added) edit.tables.push_back(place_at({0, level, run}, *table));
   Additions added;
-  added.tables = result.added;
-  added.payload = result.payload;
-  for (const MergeRest& rest : result.rests) {
+  added.tables = result->added;
+  added.payload = std::move(result->payload);
+  for (const MergeRest& rest : result->rests) {
     if (MIODB_MUTATED(kRestUnplaced)) continue;
     edit.tables.push_back(place_at(tree_->versions->PlaceOf(rest.input), *rest.table));
     added.tables.push_back(rest.table);
@@ -400,8 +400,8 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   Status s = tree_->Apply(std::move(edit), added);
   if (!s.ok()) return s;
   if (job.kind == MergeKind::kDrop) {
-    db_.statistics.expired.tables.Add(result.removed.size());
-    db_.statistics.expired.entries.Add(result.entries_dropped);
+    db_.statistics.expired.tables.Add(result->removed.size());
+    db_.statistics.expired.entries.Add(result->entries_dropped);
   }
   tree_->Publish();
   return s;

@@ -79,7 +79,7 @@ class Merger : private MergerParts {
   void FindMarked(const Version& version) EXCLUDES(db_mutex);
   void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
-  Status Install(const MergeJob& job, const MergeResult& result) REQUIRES(db_mutex);
+  Status Install(const MergeJob& job, MergeResult* result) REQUIRES(db_mutex);
   void Finish(const JobHold& hold, const Status& s, Outcome outcome, bool refused) REQUIRES(db_mutex);
 
   DbContext& db_;

@@ -306,7 +306,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
     // An exception may come before or after the change of STORE or of the version: no other job goes on from that.
     const Status thrown = db_.WithMemory([&] {
       control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
-      s = Install(job, result);
+      s = Install(job, &result);
       return Status::OK();
     });
     if (!thrown.ok()) control_->SetError(s = thrown);
@@ -328,17 +328,17 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
 
 // With a volatile pool STORE is replaced before the version changes: that is the edit that counts. When it is not known
 // which state is durable, the database stops and keeps every file that either of them may name.
-Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
+Status SsdTier::Install(const SsdJob& job, SsdMergeResult* result) {
   VersionEdit edit;
   const uint32_t level = static_cast<uint32_t>(job.output_level);
   for (const TableRef& table : job.tables) edit.removed_tables.push_back(table->number());
-  CHECK(!job.is_move() || result.files.empty());
+  CHECK(!job.is_move() || result->files.empty());
   if (job.is_move()) {
     edit.files.push_back({level, job.upper[0]->shared_meta()});
   } else {
     for (const SstRef& file : job.upper) edit.removed_files.push_back(file->meta().number);
     for (const SstRef& file : job.lower) edit.removed_files.push_back(file->meta().number);
-    for (const SstRef& file : result.files) edit.files.push_back({level, file->shared_meta()});
+    for (const SstRef& file : result->files) edit.files.push_back({level, file->shared_meta()});
   }
   if (MIODB_MUTATED(kSsdInputsRemovedEarly)) {
     for (uint64_t number : edit.removed_files) db_.options.env->RemoveFile(db_.ssd->FileName(number)).IgnoreError();
@@ -356,15 +356,15 @@ Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
   }
   Status s = floor_->MakeFilesDurable(edit);
   Additions added;
-  added.payload.dropped = result.dropped;
-  added.files = result.files;
+  added.payload.dropped = std::move(result->dropped);
+  added.files = result->files;
   if (s.ok()) s = tree_->Apply(std::move(edit), added);
   if (s.ok()) {
     tree_->Publish();
   } else if (tree_->versions->in_doubt()) {
     control_->SetError(s);  // the files may be named: the next open knows
   } else if (control_->error().ok()) {
-    for (const SstRef& file : result.files) file->MarkObsolete();
+    for (const SstRef& file : result->files) file->MarkObsolete();
   }
   return s;
 }

@@ -112,7 +112,7 @@ class SsdTier : private SsdTierParts {
   std::optional<SsdJob> Pick() REQUIRES(db_mutex);
   Status RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult* result) EXCLUDES(db_mutex);
   void RunJob(SsdJob job, const JobHold& hold, JobBase base) EXCLUDES(db_mutex);
-  Status Install(const SsdJob& job, const SsdMergeResult& result) REQUIRES(db_mutex);
+  Status Install(const SsdJob& job, SsdMergeResult* result) REQUIRES(db_mutex);
   void Finish(const JobHold& hold, const SsdRange& range, const Status& s, bool inputs_damaged) REQUIRES(db_mutex);
   Status Purge(PurgeRequest request) REQUIRES(db_mutex);
 

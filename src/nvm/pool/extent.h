@@ -98,8 +98,9 @@ class Extent {
   // Payload extents: garbage collection wants this one empty; merges copy what is live out of it.
   std::atomic<bool> evacuate{false};
 
-  // Payload extents: bytes of the records that tables of the newest version refer to, as the manifest has them; for
-  // those who choose without its lock.
+  // Payload extents: bytes of the records that tables of the newest version refer to. Changed under the lock of the
+  // version set alone, with the manifest's figure, which it equals; an extent goes from the version by it. Others read
+  // it without the lock, to choose.
   std::atomic<uint64_t> live_bytes{0};
 
   // Payload extents: tables of lower numbers do not refer to this one. 0: nothing is known. Set before the extent is

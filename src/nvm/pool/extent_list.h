@@ -45,6 +45,7 @@ inline size_t ExtentsBefore(const ExtentList& list, PmRef offset) {
 
 // The item of the list that the reference lies in; null: none of the list.
 inline const ExtentRef* FindItem(const ExtentList& list, PmRef ref) {
+  DCHECK_LT(ref, UINT64_MAX);  // the offset of no part
   const ExtentRef* const extent = list.LastBefore([&](const auto& place) { return place.offset <= ref; });
   DCHECK(extent == nullptr || (*extent)->offset() <= ref);
   return extent != nullptr && (*extent)->Contains(ref) ? extent : nullptr;

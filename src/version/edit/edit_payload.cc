@@ -17,6 +17,7 @@ void VersionEdit::SetPayload(const PayloadChange& change) {
     const Extent& extent = *made.extent;
     payload.push_back({extent.offset(), extent.size(), extent.kind(), extent.payload_bytes(), made.live_bytes});
   }
+  dropped.reserve(change.dropped.size());
   for (const DroppedPayload& drop : change.dropped) {
     CHECK(drop.extent != nullptr && drop.bytes > 0);
     dropped.push_back({drop.extent->offset(), drop.bytes});
@@ -62,9 +63,10 @@ namespace {
 
 std::string ExtentAt(PmRef offset) { return "extent at offset " + std::to_string(offset); }
 
-// An engine's edits have their drops by offset. Edits of earlier builds do not, so they are sorted here.
+// Drops of an earlier build come in any order.
 Status PrepareDrops(const ManifestState& state, const VersionEdit& edit, ManifestState* fresh) {
   std::vector<PayloadLeft>& left = fresh->payload_left;
+  CHECK(left.empty());
   left.reserve(edit.dropped.size());
   for (const PayloadDrop& drop : edit.dropped) {
     const auto known = state.payload.find(drop.offset);
@@ -95,7 +97,7 @@ Status PrepareDrops(const ManifestState& state, const VersionEdit& edit, Manifes
 }  // namespace
 
 Status PreparePayload(const ManifestState& state, const VersionEdit& edit, ManifestState* fresh) {
-  CHECK(fresh->payload.empty() && fresh->payload_left.empty());
+  CHECK(fresh->payload.empty());
   PayloadTotals& totals = fresh->payload_totals = state.payload_totals;
   DCHECK_EQ(state.payload.empty(), totals.live_bytes == 0);
   Status s = PrepareDrops(state, edit, fresh);
@@ -120,6 +122,7 @@ Status PreparePayload(const ManifestState& state, const VersionEdit& edit, Manif
 void CommitPayload(ManifestState* fresh, ManifestState* state) noexcept {
   CHECK(fresh != state);
   for (const PayloadLeft& left : fresh->payload_left) {
+    DCHECK_LT(left.live_bytes, left.place->second.live_bytes);
     if (left.live_bytes == 0) {
       state->payload.erase(left.place);
     } else {
