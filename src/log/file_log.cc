@@ -182,10 +182,13 @@ Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log
   if (s.ok()) s = List(env, folder, &files);
   for (const LogFile& file : files) {
     const std::string path = folder + "/" + file.name();
+    // Of a cut that was cut off. The file is found by its log file, so the log file goes last.
+    if (s.ok() && env->FileExists(path + ".tmp")) s = env->RemoveFile(path + ".tmp");
     if (s.ok()) s = env->RemoveFile(path);
-    if (s.ok() && env->FileExists(path + ".tmp")) s = env->RemoveFile(path + ".tmp");  // of a cut that was cut off
   }
-  return s.ok() && lock.held() ? env->RemoveFile(owner_path) : s;
+  if (!lock.held()) return s;
+  if (s.ok() && env->FileExists(owner_path + ".tmp")) s = env->RemoveFile(owner_path + ".tmp");
+  return s.ok() ? env->RemoveFile(owner_path) : s;
 }
 
 // Leaves the first bytes of a file, durably. The file is replaced and not cut where it is: a crash leaves the old one

@@ -313,6 +313,9 @@ TEST_F(FileLogTest, DestroyLeavesForeignFiles) {
   Append(2);
   log_.reset();
   ASSERT_OK(WriteStringToFile(&env_, "x", dir_ / "mine"));
+  // A crash leaves these of a log file that was being cut, and of a mark that was being replaced.
+  ASSERT_OK(WriteStringToFile(&env_, "x", dir_ / Files().back() + ".tmp"));
+  ASSERT_OK(WriteStringToFile(&env_, "x", dir_ / "WAL_OWNER.tmp"));
   ASSERT_OK(FileLog::Destroy(&env_, dir_.path(), nullptr));
   std::vector<std::string> names;
   ASSERT_OK(env_.GetChildren(dir_.path(), &names));

@@ -228,13 +228,17 @@ Status Destroyer::RemoveFiles() const {
   CHECK(lock_.held());
   Status s;
   const std::string repair = RepairDirectory(name_), store = StorePath(name_);
-  for (const std::string& damaged : Numbered(store, ".damaged")) {
-    if (s.ok()) s = env_->RemoveFile(damaged);
+  // A copy of STORE that a crash cut off has the next free name.
+  const std::string unfinished_copy = FreeDamagedPath(env_, store) + ".tmp";
+  for (const std::vector<std::string>& files : {Numbered(store, ".damaged"), Numbered(LogPath(name_), ".old")}) {
+    for (const std::string& file : files) {
+      if (s.ok()) s = env_->RemoveFile(file);
+    }
   }
   if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
   if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
-  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", ReadersPath(name_), LostPath(name_),
-                                  LostPath(name_) + ".tmp", CheckpointMarkPath(name_), store + ".tmp", store}) {
+  for (const std::string& file : {LogPath(name_), ReadersPath(name_), LostPath(name_), LostPath(name_) + ".tmp",
+                                  CheckpointMarkPath(name_), unfinished_copy, store + ".tmp", store}) {
     if (s.ok() && env_->FileExists(file)) s = env_->RemoveFile(file);
   }
   return s;

@@ -47,13 +47,15 @@ Status DestroyRegion(const std::string& path) {
 }
 
 // Removes what a crash left of adding a region: at the places that the options name lies a region of this pool which no
-// entry names, under its own name or under a temporary one.
+// entry names, under its own name or under a temporary one. Every temporary name is looked at: those in front may have
+// been freed since.
 void DestroyUnfinished(const std::string& pool, const uint8_t* uuid, const RegionPlaces& places) {
   for (const std::string& candidate : places.paths) {
     RegionContent content;
     RegionHeader region;
     if (candidate == pool) continue;
-    for (const std::string& file : {candidate, TemporaryName(candidate, 1)}) {
+    for (int n = 0; n <= kTemporaryNames; n++) {
+      const std::string file = n == 0 ? candidate : TemporaryName(candidate, n);
       if (LookAtRegion(file, &content, &region).ok() && content == RegionContent::kRegion &&
           SameUuid(region.pool_uuid, uuid)) {
         DestroyRegion(file).IgnoreError();

@@ -25,6 +25,43 @@ TEST_F(DestroyTest, RemovesTheDatabaseAndItsDirectory) {
   EXPECT_EQ("", Forward(db_.get()));
 }
 
+TEST_F(DestroyTest, RemovesEveryOlderInfoLogThoughSomeAreGone) {
+  options_.keep_log_file_num = 5;
+  for (int open = 0; open < 5; open++) Open();
+  Close();
+  ASSERT_TRUE(std::filesystem::exists(path_ + "/LOG.old.4"));
+  ASSERT_OK(Env::Default()->RemoveFile(path_ + "/LOG.old.3"));
+  EXPECT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// A repair copies the old STORE under a temporary name first.
+TEST_F(DestroyTest, RemovesACopyOfStoreThatACrashCutOff) {
+  Open();
+  Close();
+  for (const char* name : {"/STORE.damaged", "/STORE.damaged.2.tmp"}) {
+    ASSERT_OK(WriteStringToFile(Env::Default(), "old", path_ + name));
+  }
+  EXPECT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// An open replaces the mark, and a crash may cut that off.
+TEST_F(DestroyTest, RemovesALogFolderWithAnUnfinishedMark) {
+  options_.log_mode = kLogFile;
+  for (const bool elsewhere : {false, true}) {
+    if (elsewhere) options_.wal_dir = dir_ / "logs";
+    Open();
+    Put("a", "1");
+    Close();
+    const std::string folder = elsewhere ? options_.wal_dir : path_;
+    ASSERT_OK(WriteStringToFile(Env::Default(), "unfinished", folder + "/WAL_OWNER.tmp"));
+    EXPECT_OK(DestroyDB(path_, options_));
+    EXPECT_FALSE(std::filesystem::exists(folder));
+    EXPECT_FALSE(std::filesystem::exists(path_));
+  }
+}
+
 TEST_F(DestroyTest, OfAMissingDatabaseIsOk) {
   EXPECT_OK(DestroyDB(path_, options_));
   EXPECT_FALSE(std::filesystem::exists(path_));
@@ -224,6 +261,24 @@ TEST_F(DestroyTest, LeavesTemporaryFilesOfOthers) {
     EXPECT_OK(ReadFileToString(Env::Default(), dir_ / name, &content));
     EXPECT_EQ("mine", content) << name;
   }
+}
+
+// Somebody else's files may be in the way of the first temporary names while a region is made.
+TEST_F(DestroyTest, RemovesAnUnfinishedRegionUnderEveryTemporaryName) {
+  options_.nvm_regions.resize(1);
+  options_.nvm_regions[0].path = dir_ / "region";
+  Open();
+  Put("a", "1");
+  Close();
+  for (const char* name : {"region.tmp.2", "region.tmp.9", "region.tmp.100"}) {
+    std::filesystem::copy_file(dir_ / "region", dir_ / name);
+  }
+  ASSERT_OK(WriteStringToFile(Env::Default(), "mine", dir_ / "region.tmp"));
+  ASSERT_OK(DestroyDB(path_, options_));
+  for (const char* name : {"region", "region.tmp.2", "region.tmp.9", "region.tmp.100"}) {
+    EXPECT_FALSE(std::filesystem::exists(dir_ / name)) << name;
+  }
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "region.tmp"));
 }
 
 TEST_F(DestroyTest, LeavesAnSsdTierOfAnotherDatabase) {
