@@ -9,23 +9,9 @@ namespace miodb {
 
 namespace {
 
-// Counters that may go down, and those that are highest values: all others only grow.
-constexpr const char* kGauges[] = {"pool-bytes-used",     "pool-bytes-held",     "pool-bytes-file",
-                                   "pool-bytes-capacity", "pool-bytes-reserved", "pool-growth-longest-micros",
-                                   "live-bytes",          "payload-bytes",       "entries",
-                                   "range-deletions",     "table-memory-bytes",  "immutable-memtables",
-                                   "ssd-files",           "ssd-bytes",           "log-file-bytes-needed",
-                                   "record-cache-bytes"};
-
 // Upper bounds of the buckets, in seconds: 1, 2, 5 in each power of ten from 100 ns on.
 constexpr double kBucketBounds[] = {1e-7, 2e-7, 5e-7, 1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3,
                                     2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1,  0.2,  0.5,  1.0,  2.0,  5.0,  10.0};
-
-// A counter that the list lacks is told as one that only grows, and a reader of the text would take each fall for a
-// restart.
-bool IsGauge(const std::string& name) {
-  return std::find(std::begin(kGauges), std::end(kGauges), name) != std::end(kGauges);
-}
 
 // A label's value: quotes, backslashes and newlines are escaped; the format is UTF-8, so other bytes are not let in.
 std::string LabelValue(const std::string& text) {
@@ -72,15 +58,16 @@ class MetricsText {
   std::string text_;
 };
 
-// Names follow the rules of the format: they have no hyphens, and what only grows ends with "_total".
-void WriteCounter(const std::string& counter, uint64_t value, MetricsText* writer) {
-  DCHECK(!counter.empty());
-  const bool is_gauge = IsGauge(counter);
-  std::string name = "miodb_" + counter;
+// Names follow the rules of the format: they have no hyphens, and what only grows ends with "_total". A reader of the
+// text takes each fall of a counter for a restart.
+void WriteCounter(const CounterList::Entry& counter, MetricsText* writer) {
+  DCHECK(!counter.name.empty());
+  const bool is_gauge = counter.kind == CounterList::Kind::kNow;
+  std::string name = "miodb_" + counter.name;
   std::replace(name.begin(), name.end(), '-', '_');
   if (!is_gauge) name += "_total";
-  writer->Head(name, is_gauge ? "gauge" : "counter", "The property miodb." + counter + ".");
-  writer->Line(name, "", std::to_string(value));
+  writer->Head(name, is_gauge ? "gauge" : "counter", "The property miodb." + counter.name + ".");
+  writer->Line(name, "", std::to_string(counter.value));
 }
 
 void WriteLevels(const std::vector<LevelFigures>& levels, MetricsText* writer) {
@@ -123,11 +110,11 @@ void WriteTimes(TimedOp op, const TimeSummary& times, MetricsText* writer) {
 }  // namespace
 
 // A database that measures no times has no histograms here: empty ones would say that no call took place.
-std::string PrometheusText(const std::string& database, const std::vector<std::pair<std::string, uint64_t>>& counters,
+std::string PrometheusText(const std::string& database, const CounterList& counters,
                            const std::vector<LevelFigures>& levels, const OpTimes* times) {
-  CHECK(!counters.empty());
+  CHECK(!counters.entries().empty());
   MetricsText writer(database);
-  for (const auto& [name, value] : counters) WriteCounter(name, value, &writer);
+  for (const CounterList::Entry& counter : counters.entries()) WriteCounter(counter, &writer);
   WriteLevels(levels, &writer);
   for (size_t i = 0; times != nullptr && i < kTimedOps; i++) {
     WriteTimes(static_cast<TimedOp>(i), times->Sum(static_cast<TimedOp>(i)), &writer);

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "src/db/calls/counter_list.h"
 #include "src/db/stats/op_times.h"
 
 namespace miodb {
@@ -26,7 +26,7 @@ struct LevelFigures {
 };
 
 // database: its directory, the label of every line; counters: as in "miodb.counters"; times: null if there are none.
-std::string PrometheusText(const std::string& database, const std::vector<std::pair<std::string, uint64_t>>& counters,
+std::string PrometheusText(const std::string& database, const CounterList& counters,
                            const std::vector<LevelFigures>& levels, const OpTimes* times);
 
 }  // namespace miodb

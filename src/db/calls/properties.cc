@@ -51,8 +51,8 @@ void AppendLevel(size_t level, size_t files, uint64_t bytes, const LevelStatisti
 // Bytes written for each byte of the user's, of each tier.
 void AppendAmplification(const CounterList& counters, std::string* text) {
   const auto get = [&](const char* wanted) {
-    for (const auto& [name, value] : counters) {
-      if (name == wanted) return static_cast<double>(value);
+    for (const CounterList::Entry& counter : counters.entries()) {
+      if (counter.name == wanted) return static_cast<double>(counter.value);
     }
     return 0.0;
   };
@@ -78,30 +78,30 @@ void AddDoorCounters(const Persist& door, CounterList* result) {
     };
     add(door.counters(purpose));
     for (size_t lane = 0; lane < kLogLanes && purpose == Purpose::kLog; lane++) add(door.lane_counters(lane));
-    result->emplace_back(std::string("nvm-bytes-") + PurposeName(purpose), bytes);
+    result->Total(std::string("nvm-bytes-") + PurposeName(purpose), bytes);
   }
-  result->emplace_back("nvm-bytes-total", door.TotalBytes());
-  result->emplace_back("nvm-lines-flushed", lines);
-  result->emplace_back("nvm-units-256", units);
-  result->emplace_back("nvm-fences", fences);
+  result->Total("nvm-bytes-total", door.TotalBytes());
+  result->Total("nvm-lines-flushed", lines);
+  result->Total("nvm-units-256", units);
+  result->Total("nvm-fences", fences);
 }
 
 void AddModelCounters(const NvmModel& model, CounterList* result) {
-  result->emplace_back("modelled-units-read", model.read_units());
-  result->emplace_back("modelled-units-cached", model.cached_units());
-  result->emplace_back("modelled-device-misses", model.device_misses());
-  result->emplace_back("modelled-read-micros", model.read_nanos() / 1000);
-  result->emplace_back("modelled-write-micros", model.write_nanos() / 1000);
+  result->Total("modelled-units-read", model.read_units());
+  result->Total("modelled-units-cached", model.cached_units());
+  result->Total("modelled-device-misses", model.device_misses());
+  result->Total("modelled-read-micros", model.read_nanos() / 1000);
+  result->Total("modelled-write-micros", model.write_nanos() / 1000);
 }
 
 uint64_t KeptMemory(const KeptRecords* kept) { return kept != nullptr ? kept->memory_bytes() : 0; }
 
 void AddLogFileCounters(const FileLog& files, CounterList* result) {
   DCHECK(result != nullptr);
-  result->emplace_back("log-file-bytes", files.bytes_written());
-  result->emplace_back("log-file-bytes-padding", files.padding_bytes());
-  result->emplace_back("log-file-bytes-needed", files.live_bytes());
-  result->emplace_back("log-file-syncs", files.syncs());
+  result->Total("log-file-bytes", files.bytes_written());
+  result->Total("log-file-bytes-padding", files.padding_bytes());
+  result->Now("log-file-bytes-needed", files.live_bytes());
+  result->Total("log-file-syncs", files.syncs());
 }
 
 // Six digits at most, so that nothing overflows; no database has as many levels.
@@ -126,7 +126,7 @@ uint64_t TableMemory(const Version& version) {
 }
 
 // Flushes and merges.
-void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, uint64_t>>* counters) {
+void AddJobs(const Statistics& statistics, CounterList* counters) {
   DCHECK(counters != nullptr);
   const std::pair<const char*, const Counter*> jobs[] = {
       {"flush-micros", &statistics.flush_micros},
@@ -143,7 +143,7 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
       {"range-records-read", &statistics.ranges.reads},
       {"range-tables-dropped", &statistics.ranges.tables},
   };
-  for (const auto& [name, counter] : jobs) counters->emplace_back(name, counter->value());
+  for (const auto& [name, counter] : jobs) counters->Total(name, counter->value());
 }
 
 }  // namespace
@@ -157,55 +157,55 @@ VersionRef Properties::Current() {
 // "leveldb.stats", so that they have the same figures. Figures that the mutex guards come last.
 CounterList Properties::Counters() {
   CounterList result;
-  result.emplace_back("user-bytes-written", db_.statistics.UserBytes());
+  result.Total("user-bytes-written", db_.statistics.UserBytes());
   const StallStatistics& stalls = db_.statistics.stalls;
-  result.emplace_back("stall-micros", stalls.micros.value());
-  result.emplace_back("stalls", stalls.count.value());
+  result.Total("stall-micros", stalls.micros.value());
+  result.Total("stalls", stalls.count.value());
   for (size_t i = 0; i < kStallReasons; i++) {
-    result.emplace_back(std::string("stall-micros-") + kStallReasonNames[i], stalls.by_reason[i].value());
+    result.Total(std::string("stall-micros-") + kStallReasonNames[i], stalls.by_reason[i].value());
   }
-  result.emplace_back("throttle-micros", db_.statistics.throttle_micros.value());
+  result.Total("throttle-micros", db_.statistics.throttle_micros.value());
   AddJobs(db_.statistics, &result);
   AddDoorCounters(db_.pool->persist(), &result);
   // Figures of parts that this database does not have are left out, and not told as 0.
   if (db_.nvm_model != nullptr) AddModelCounters(*db_.nvm_model, &result);
-  if (db_.device_trace != nullptr) result.emplace_back("device-trace-accesses", db_.device_trace->accesses());
-  if (read_->kept() != nullptr) result.emplace_back("record-cache-bytes", read_->kept()->memory_bytes());
+  if (db_.device_trace != nullptr) result.Total("device-trace-accesses", db_.device_trace->accesses());
+  if (read_->kept() != nullptr) result.Now("record-cache-bytes", read_->kept()->memory_bytes());
   if (logs_->files() != nullptr) AddLogFileCounters(*logs_->files(), &result);
-  result.emplace_back("pool-bytes-used", db_.pool->used_bytes());
-  result.emplace_back("pool-bytes-held", db_.pool->held()->bytes());
-  result.emplace_back("pool-bytes-file", db_.pool->file_bytes());
-  result.emplace_back("pool-bytes-capacity", db_.pool->capacity());
-  result.emplace_back("pool-bytes-given-back", Load(db_.pool->space().growth().given_back));
-  result.emplace_back("pool-growths", Load(db_.pool->space().growth().steps));
-  result.emplace_back("pool-growths-waited-for", Load(db_.pool->space().growth().waited_for));
-  result.emplace_back("pool-growth-micros", Load(db_.pool->space().growth().micros));
-  result.emplace_back("pool-growth-longest-micros", Load(db_.pool->space().growth().longest_micros));
-  result.emplace_back("drains", db_.statistics.drains.value());
-  result.emplace_back("ssd-compactions", db_.statistics.ssd_compactions.value());
-  result.emplace_back("ssd-micros", db_.statistics.ssd_micros.value());
-  result.emplace_back("ssd-bytes-drain", db_.statistics.drain_bytes.value());
-  result.emplace_back("ssd-bytes-compaction", db_.statistics.ssd_compaction_bytes.value());
-  result.emplace_back("ssd-bytes-written", db_.ssd != nullptr ? db_.ssd->bytes_written() : 0);
-  result.emplace_back("ssd-bytes-read", db_.statistics.ssd_read_bytes.value());
-  result.emplace_back("ssd-ring-reads", db_.statistics.ring_reads.value());
+  result.Now("pool-bytes-used", db_.pool->used_bytes());
+  result.Now("pool-bytes-held", db_.pool->held()->bytes());
+  result.Now("pool-bytes-file", db_.pool->file_bytes());
+  result.Now("pool-bytes-capacity", db_.pool->capacity());
+  result.Total("pool-bytes-given-back", Load(db_.pool->space().growth().given_back));
+  result.Total("pool-growths", Load(db_.pool->space().growth().steps));
+  result.Total("pool-growths-waited-for", Load(db_.pool->space().growth().waited_for));
+  result.Total("pool-growth-micros", Load(db_.pool->space().growth().micros));
+  result.Now("pool-growth-longest-micros", Load(db_.pool->space().growth().longest_micros));
+  result.Total("drains", db_.statistics.drains.value());
+  result.Total("ssd-compactions", db_.statistics.ssd_compactions.value());
+  result.Total("ssd-micros", db_.statistics.ssd_micros.value());
+  result.Total("ssd-bytes-drain", db_.statistics.drain_bytes.value());
+  result.Total("ssd-bytes-compaction", db_.statistics.ssd_compaction_bytes.value());
+  result.Total("ssd-bytes-written", db_.ssd != nullptr ? db_.ssd->bytes_written() : 0);
+  result.Total("ssd-bytes-read", db_.statistics.ssd_read_bytes.value());
+  result.Total("ssd-ring-reads", db_.statistics.ring_reads.value());
   const uint64_t memory = TableMemory(*Current());
   // From here on the figures are of one moment: the tree's version, its memtables and the reserve belong together.
   DbLock lock(control_);
   const SsdLevels* const ssd = tree_->versions->current()->ssd.get();
-  result.emplace_back("ssd-files", ssd != nullptr ? ssd->file_count() : 0);
-  result.emplace_back("ssd-bytes", ssd != nullptr ? ssd->bytes() : 0);
-  result.emplace_back("pool-bytes-reserved", space_->Reserve(Space::Demand::kAny));
-  result.emplace_back("live-bytes", tree_->versions->payload_live_bytes());
-  result.emplace_back("payload-bytes", tree_->versions->payload_bytes());
-  result.emplace_back("entries", tree_->versions->entries());
-  result.emplace_back("tables", tree_->versions->tables());
-  result.emplace_back("runs", tree_->versions->current()->runs.size());
-  result.emplace_back("payload-extents", tree_->versions->current()->payload.size());
-  result.emplace_back("range-deletions", tree_->versions->manifest().ranges.size());
-  result.emplace_back("table-memory-bytes", memory);
-  result.emplace_back("immutable-memtables", tree_->immutables.size());
-  result.emplace_back("kept-log-bytes", space_->KeptLogBytes());
+  result.Now("ssd-files", ssd != nullptr ? ssd->file_count() : 0);
+  result.Now("ssd-bytes", ssd != nullptr ? ssd->bytes() : 0);
+  result.Now("pool-bytes-reserved", space_->Reserve(Space::Demand::kAny));
+  result.Now("live-bytes", tree_->versions->payload_live_bytes());
+  result.Now("payload-bytes", tree_->versions->payload_bytes());
+  result.Now("entries", tree_->versions->entries());
+  result.Now("tables", tree_->versions->tables());
+  result.Now("runs", tree_->versions->current()->runs.size());
+  result.Now("payload-extents", tree_->versions->current()->payload.size());
+  result.Now("range-deletions", tree_->versions->manifest().ranges.size());
+  result.Now("table-memory-bytes", memory);
+  result.Now("immutable-memtables", tree_->immutables.size());
+  result.Now("kept-log-bytes", space_->KeptLogBytes());
   return result;
 }
 
@@ -231,7 +231,9 @@ std::string Properties::StatsText() {
                 &text);
   }
   const CounterList counters = Counters();
-  for (const auto& [name, value] : counters) Append(&text, "%s: %" PRIu64 "\n", name.c_str(), value);
+  for (const CounterList::Entry& counter : counters.entries()) {
+    Append(&text, "%s: %" PRIu64 "\n", counter.name.c_str(), counter.value);
+  }
   AppendAmplification(counters, &text);
   return text;
 }
@@ -402,11 +404,15 @@ bool Properties::Get(const Slice& property, std::string* value) {
     *value = tier_->error().ToString();
   } else if (name == Slice("counters")) {
     value->clear();
-    for (const auto& [counter, n] : Counters()) *value += counter + ": " + std::to_string(n) + "\n";
+    const CounterList counters = Counters();
+    for (const CounterList::Entry& counter : counters.entries()) {
+      *value += counter.name + ": " + std::to_string(counter.value) + "\n";
+    }
   } else {
-    for (const auto& [counter, n] : Counters()) {
-      if (name == Slice(counter)) {
-        *value = std::to_string(n);
+    const CounterList counters = Counters();
+    for (const CounterList::Entry& counter : counters.entries()) {
+      if (name == Slice(counter.name)) {
+        *value = std::to_string(counter.value);
         return true;
       }
     }

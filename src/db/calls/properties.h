@@ -7,10 +7,9 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "src/db/background/ssd_tier.h"
+#include "src/db/calls/counter_list.h"
 #include "src/db/read/read_path.h"
 #include "src/db/space/log_files.h"
 #include "src/db/space/space.h"
@@ -18,9 +17,6 @@
 #include "src/util/check/check.h"
 
 namespace miodb {
-
-// Names of counters and their values, in the order in which they are told.
-using CounterList = std::vector<std::pair<std::string, uint64_t>>;
 
 class Properties {
  public:

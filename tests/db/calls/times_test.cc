@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -161,10 +163,38 @@ TEST_F(TimesTest, ThePrometheusTextIsWellFormed) {
     EXPECT_TRUE(families.contains(name)) << name;
   }
   // What goes down again is none that only grows.
-  for (const char* const name : {"miodb_live_bytes", "miodb_range_deletions"}) {
+  for (const char* const name : {"miodb_live_bytes", "miodb_range_deletions", "miodb_kept_log_bytes", "miodb_tables",
+                                 "miodb_runs", "miodb_payload_extents"}) {
     EXPECT_NE(std::string::npos, text.find("# TYPE " + std::string(name) + " gauge\n")) << name;
   }
   EXPECT_NE(std::string::npos, text.find("miodb_put_seconds_count{database=\"" + path_ + "\"} 2000\n")) << text;
+}
+
+TEST_F(TimesTest, ACounterThatFallsIsAGauge) {
+  const auto counters = [this] {
+    std::map<std::string, uint64_t> figures;
+    std::istringstream lines(Property("miodb.counters"));
+    for (std::string line; std::getline(lines, line);) {
+      const size_t colon = line.find(": ");
+      figures[line.substr(0, colon)] = strtoull(line.c_str() + colon + 2, nullptr, 10);
+    }
+    return figures;
+  };
+  Open();
+  Fill(2000, 100);
+  Settle();
+  const std::map<std::string, uint64_t> full = counters();
+  for (uint64_t i = 0; i < 2000; i++) Delete(FilledKey(i));
+  Settle();
+  std::map<std::string, uint64_t> empty = counters();
+  EXPECT_LT(empty["tables"], full.at("tables"));
+  const std::string text = Property("miodb.prometheus");
+  for (const auto& [name, figure] : full) {
+    if (empty[name] >= figure) continue;
+    std::string metric = "miodb_" + name;
+    std::replace(metric.begin(), metric.end(), '-', '_');
+    EXPECT_NE(std::string::npos, text.find("# TYPE " + metric + " gauge\n")) << name;
+  }
 }
 
 TEST_F(TimesTest, TheReferenceParserOfPrometheusAcceptsTheText) {
