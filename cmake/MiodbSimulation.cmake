@@ -74,7 +74,8 @@ set(mutant_test_names
     pmtable/pmtable_damage ssd/ssd_store ssd/sst_damage version/manifest version/manifest_damage
     db/read/compaction_filter db/offline/corruption db/offline/damage db/calls/families db/space/file_log
     db/read/kinds db/copy/older_copy db/open/open db/write/optimistic_transaction db/open/regions db/offline/repair
-    db/background/ssd db/background/volatile_ssd db/background/expiry db/space/log_hole db/faults/power_loss)
+    db/background/ssd db/background/volatile_ssd db/background/expiry db/background/rest db/space/log_hole
+    db/faults/power_loss)
 foreach(test IN LISTS mutant_test_names)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
