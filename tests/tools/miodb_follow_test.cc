@@ -196,6 +196,26 @@ TEST_F(MiodbFollowTest, OtherVerbsLeaveTheKeptLogToFollowers) {
   EXPECT_NE(std::string::npos, err_.find("keep_log_bytes")) << err_;
 }
 
+// The open of the verb brings log into tables already.
+TEST_F(MiodbFollowTest, VerbsHaveADatabaseThatKeepsNoLogKeepNone) {
+  std::ofstream(Inside("lines")) << "{\"key\": \"d\", \"value\": \"4\"}\n";
+  for (const std::string& words : {"import --into " + Inside("db") + " " + Inside("lines"),
+                                   "flush --option=write_buffer_size=65536 " + Inside("db")}) {
+    options_.keep_log_bytes = 0;
+    options_.write_buffer_size = 4 << 20;
+    std::unique_ptr<DB> db;
+    ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+    for (int i = 0; i < 1000; i++) {
+      ASSERT_OK(db->Put(WriteOptions(), "key" + std::to_string(i), std::string(1000, 'v')));
+    }
+    db.reset();
+    ASSERT_EQ(0, Run(miodb_ + words)) << words << "\n" << err_;
+    options_.keep_log_bytes = UINT64_MAX;
+    ASSERT_NO_FATAL_FAILURE(Open("db", &db));
+    EXPECT_EQ(0u, NumberProperty(db.get(), "miodb.kept-log-bytes")) << words;
+  }
+}
+
 // It is known before that the log of the source does not reach back to the beginning.
 TEST_F(MiodbFollowTest, NoCopyIsMadeThatCannotFollow) {
   options_.keep_log_bytes = 0;

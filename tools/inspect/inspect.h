@@ -67,6 +67,10 @@ ExitCode MoveParts(const char* program, const MoveRequest& request);
 // it can be opened by its name alone. NotFound if it says nothing: there is none, or its STORE is missing.
 Status FindPlaces(const std::string& directory, Options* options);
 
+// Whether the database in this directory, whose parts are where the options say, keeps flushed log for followers
+// (Options::keep_log_bytes), as its manifest tells before any open changes that. True if that cannot be read.
+bool KeepsLog(const std::string& directory, const Options& options);
+
 }  // namespace miodb
 
 #endif  // MIODB_TOOLS_INSPECT_INSPECT_H_

@@ -1,11 +1,16 @@
 // Where the parts of a closed database are: as it says itself, and as it is to say. docs/tools.md.
 
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "miodb/env.h"
 #include "src/db/store/places.h"
+#include "src/db/store/region_places.h"
 #include "src/db/store/store_file.h"
+#include "src/format/file_names.h"
+#include "src/inspect/image/manifest_image.h"
+#include "src/nvm/pool/pool_image.h"
 #include "tools/inspect/inspect.h"
 
 namespace miodb {
@@ -39,6 +44,17 @@ Status FindPlaces(const std::string& directory, Options* options) {
   options->wal_dir = store.log.wal_dir;
   if (store.log.in_use || is_volatile) options->log_mode = kLogFile;
   return s;
+}
+
+// An open moves log that it replays into tables, and keeps that log where it keeps any. So the answer is read before an
+// open, from the pool as it lies there.
+bool KeepsLog(const std::string& directory, const Options& options) {
+  std::unique_ptr<PoolImage> image;
+  const Status s = PoolImage::Open(PoolPath(options, directory), &image, PlacesOfRegions(options, directory));
+  if (!s.ok()) return !s.IsNotFound();
+  const RootSlot root = image->Header().current;
+  if (root.epoch == 0 || !image->IsExtent(root.manifest_offset, root.manifest_size)) return true;
+  return !ReadManifestArea(*image, root.manifest_offset, root.manifest_size, root.generation).state.kept.by_id.empty();
 }
 
 }  // namespace miodb

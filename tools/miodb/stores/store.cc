@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "benchmarks/common/engine_config.h"
 #include "benchmarks/common/miodb_options.h"
@@ -35,9 +34,12 @@ bool AfterPrefix(const std::string& prefix, std::string* key) {
 // still to read stays. A database that keeps no log begins to keep none.
 constexpr uint64_t kWhatIsKept = UINT64_MAX - 1;
 
-bool KeepsLog(DB* db) {
-  std::string bytes;
-  return !db->GetProperty("miodb.kept-log-bytes", &bytes) || bytes != "0";
+Status OpenToWrite(const Options& given, const std::string& directory, DB** db) {
+  Options options = given;
+  if (options.keep_log_bytes == kWhatIsKept && !KeepsLog(directory, options)) {
+    options.keep_log_bytes = Options().keep_log_bytes;
+  }
+  return DB::Open(options, directory, db);
 }
 
 // STORE is there from before anything else of a database is made.
@@ -82,7 +84,7 @@ std::string OpenOptions::Make(const std::string& directory, Options* options) co
 }
 
 std::unique_ptr<DB> OpenOptions::Open(const Call& call, const std::string& directory) const {
-  return OpenBy(DB::Open, call, directory);
+  return OpenBy(OpenToWrite, call, directory);
 }
 
 std::unique_ptr<DB> OpenOptions::OpenReader(const Call& call, const std::string& directory) const {
@@ -99,12 +101,7 @@ std::unique_ptr<DB> OpenOptions::OpenBy(OpenCall open, const Call& call, const s
     return nullptr;
   }
   DB* db = nullptr;
-  Status s = open(options, directory, &db);
-  if (s.ok() && options.keep_log_bytes == kWhatIsKept && !KeepsLog(db)) {
-    delete std::exchange(db, nullptr);
-    options.keep_log_bytes = Options().keep_log_bytes;
-    s = open(options, directory, &db);
-  }
+  const Status s = open(options, directory, &db);
   if (!s.ok()) Fail(call, s);
   return std::unique_ptr<DB>(db);
 }

@@ -56,7 +56,7 @@ class Import final : public Command {
     const Status s = OpenSource(source_, &source);
     if (!s.ok()) return FailOfSource(call, s);
     options_text_ = DescribeOptions(source_.path);
-    if (into_) return AddTo(call, options, source.get());
+    if (into_) return AddTo(call, source.get());
     const bool in_place = !options.pool_path.empty() || !options.ssd_path.empty() || !options.wal_dir.empty() ||
                           !options.nvm_regions.empty() || (Exists(target_) && !IsReplaceable(target_));
     return Make(call, options, in_place ? target_ : Unfinished(target_), source.get());
@@ -71,12 +71,10 @@ class Import final : public Command {
                 s.IsCorruption() ? "Repair the source with its own tools first. Nothing was made." : "");
   }
 
-  int AddTo(const Call& call, const Options& options, Source* source) {
-    DB* opened = nullptr;
-    Status s = DB::Open(options, target_, &opened);
-    if (!s.ok()) return Fail(call, s);
-    const std::unique_ptr<DB> db(opened);
-    s = Copy(source, db.get());
+  int AddTo(const Call& call, Source* source) {
+    const std::unique_ptr<DB> db = open_.Open(call, target_);
+    if (db == nullptr) return kFailed;
+    Status s = Copy(source, db.get());
     const Status flushed = db->Flush();
     if (s.ok()) s = flushed;
     const std::string done = std::to_string(read_.records()) + " records are in " + target_;
