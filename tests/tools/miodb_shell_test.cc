@@ -83,7 +83,7 @@ TEST_F(MiodbShellTest, LinesFromAPipeEndWithTheFirstThatFails) {
   EXPECT_TRUE(result.Says("Usage: scan [OPTION]...\n")) << result.text;
   EXPECT_FALSE(result.Says("miodb> "));
   for (const std::string line :
-       {"put a", "wrong", "put 'a b", "scan --limit=x", "check", "repair", "get a b --wrong"}) {
+       {"put a", "wrong", "put 'a b", "scan --limit=x", "check", "repair", "get a b --wrong", "scan --reader"}) {
     std::ofstream(Inside("bad")) << line << "\nput not reached\n";
     result = RunProgram(command_.substr(5) + " <" + Inside("bad"));
     EXPECT_EQ(2, result.code) << line << "\n" << result.text;

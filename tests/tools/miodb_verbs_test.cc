@@ -119,6 +119,7 @@ constexpr Line kLines[] = {
     {"flush NEW2", 2, "does not exist"},
     {"compact DB", 0, ""},
     {"compact DB --from=a --to=b", 0, ""},
+    {"compact DB --limit=1", 2, "Invalid flag '--limit"},
     {"compact DB --option=no_such=1", 2, "there is no option of that name"},
     {"compact DB --option=pool_size=x", 2, "pool_size=x"},
     {"savepoint DB create s\\\\x20t", 0, ""},

@@ -149,10 +149,14 @@ int StoreCommand::Work(DB* db, const Call& call) {
   return s.ok() ? RunOn(db, call) : Fail(call, s);
 }
 
+void ReadCommand::AddOptions(OptionTable* options) {
+  StoreCommand::AddOptions(options);
+  options->Switch("reader", &reader_, "read beside the process that has the database open, and create nothing");
+}
+
 void ReadCommand::AddShellOptions(OptionTable* options) {
   StoreCommand::AddShellOptions(options);
   options->Maybe("savepoint", "NAME", &savepoint_, "read this savepoint, and not what the database has now");
-  options->Switch("reader", &reader_, "read beside the process that has the database open, and create nothing");
 }
 
 std::unique_ptr<DB> ReadCommand::Open(const Call& call, const std::string& directory) const {
@@ -175,6 +179,9 @@ void KeyRange::AddOptions(OptionTable* options) {
   options->Maybe("from", "KEY", &from_, "the first key");
   options->Maybe("to", "KEY", &to_, "the first key that is not wanted any more");
   options->Maybe("prefix", "KEY", &prefix_, "only keys that begin with this");
+}
+
+void KeyRange::AddLimit(OptionTable* options) {
   options->Number("limit", &limit_, -1, INT64_MAX, "at most so many records; -1: all");
 }
 

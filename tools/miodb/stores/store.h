@@ -56,7 +56,7 @@ class StoreCommand : public Command {
  public:
   explicit StoreCommand(FamilyScope scope) : families_(scope) {}
 
-  void AddOptions(OptionTable* options) final;
+  void AddOptions(OptionTable* options) override;
   int Run(const Call& call) final;
 
   // Adds the options that the shell has as well: all but those that say how the database is opened.
@@ -94,6 +94,7 @@ class ReadCommand : public StoreCommand {
  public:
   using StoreCommand::StoreCommand;
 
+  void AddOptions(OptionTable* options) final;
   void AddShellOptions(OptionTable* options) final;
 
  protected:
@@ -109,6 +110,8 @@ class ReadCommand : public StoreCommand {
 class KeyRange {
  public:
   void AddOptions(OptionTable* options);
+  // The option --limit, of verbs that go from record to record.
+  void AddLimit(OptionTable* options);
 
   // Decodes what was given. Returns what is wrong with it, or nothing.
   std::string Read(const Coding& coding);

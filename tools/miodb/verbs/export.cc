@@ -23,6 +23,7 @@ class Export final : public ReadCommand {
  protected:
   void AddOwnOptions(OptionTable* options) override {
     range_.AddOptions(options);
+    range_.AddLimit(options);
     coding_.AddOptions(options, false);
     options->Text("output", "PATH", &output_, "the file, or the LevelDB directory, to make");
     options->Word("format", &format_, {{"json", Format::kJson}, {"leveldb", Format::kLevelDb}}, "what to write");

@@ -19,6 +19,7 @@ class Scan final : public ReadCommand {
  protected:
   void AddOwnOptions(OptionTable* options) override {
     range_.AddOptions(options);
+    range_.AddLimit(options);
     coding_.AddOptions(options, true);
     options->Switch("reverse", &reverse_, "from the last key to the first");
     options->Switch("keys_only", &keys_only_, "no values");
@@ -59,6 +60,7 @@ class Count final : public ReadCommand {
  protected:
   void AddOwnOptions(OptionTable* options) override {
     range_.AddOptions(options);
+    range_.AddLimit(options);
     coding_.AddOptions(options, false);
     options->Switch("hash", &hash_, "show bytes and a hash of all keys and values, too, to compare two databases");
     options->Switch("verify_checksums", &read_.verify_checksums, "verify what is read");
