@@ -95,6 +95,7 @@ Status Repairer::Run() {
   const PoolHeader header = image->Header();
   bool finished = false;
   s = ReadParts(header);
+  if (s.ok()) s = OpenLog();
   if (s.ok()) s = CheckGivenFolder();
   if (s.ok() && exchanged_) s = FinishStore();
   if (s.ok()) s = FinishSwap(header.pool_id, &finished);
@@ -122,12 +123,20 @@ Status Repairer::Run() {
 
 // The lock of the database directory; the pool has one of its own, which PoolImage takes.
 Status Repairer::Lock() {
-  CHECK(!lock_.held() && own_log_ == nullptr);
+  CHECK(!lock_.held() && info_log_ == nullptr);
   if (!env_->FileExists(name_)) return Status::InvalidArgument(name_, "does not exist");
   Status s = RefuseLink(RepairDirectory(name_));
   if (s.ok() && !options_.ssd_path.empty()) s = RefuseLink(RepairedSsdPath(options_));
-  if (s.ok()) s = lock_.Take();
-  return s.ok() ? OpenInfoLog(options_, name_, &own_log_, &info_log_) : s;
+  return s.ok() ? lock_.Take() : s;
+}
+
+// The info log is opened when it is known that there is a database: a folder without one stays as it is. Losses that
+// were found before come first.
+Status Repairer::OpenLog() {
+  CHECK(lock_.held() && info_log_ == nullptr);
+  Status s = OpenInfoLog(options_, name_, &own_log_, &info_log_);
+  if (s.ok() && !lost_.empty()) Log(info_log_, "%s", lost_.c_str());
+  return s;
 }
 
 // Every loss goes to the info log at once, for whoever watches, and into LOST at the end.

@@ -33,14 +33,17 @@ Status Repairer::RunVolatile() {
   s = ReadVolatileParts(&whole, &edit);
   if (!s.ok()) return s;
   uint64_t& id = store_.log.id;
-  if (whole) {
-    s = FinishSwap(id, &finished);
-  } else if (!env_->FileExists(options_.ssd_path)) {
+  if (!whole && !env_->FileExists(options_.ssd_path)) {
     return Status::InvalidArgument(name_,
                                    "has neither a file STORE nor an SSD tier, so there is nothing to repair it from");
+  }
+  if (!whole) s = SsdStore::ReadOwner(env_, options_.ssd_path, &id);
+  if (s.ok()) s = OpenLog();
+  if (!s.ok()) return s;
+  if (whole) {
+    s = FinishSwap(id, &finished);
   } else {
-    s = SsdStore::ReadOwner(env_, options_.ssd_path, &id);
-    if (s.ok()) Go(Exchange::kNotBegun);  // without STORE no exchange of an earlier repair can be told
+    Go(Exchange::kNotBegun);  // without STORE no exchange of an earlier repair can be told
   }
   if (!s.ok() || finished) return s;
   s = RemoveFresh();

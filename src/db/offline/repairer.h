@@ -61,9 +61,13 @@ class Repairer {
         lock_(env_, name),
         newest_(KeyLess{KeyOrder(options.comparator, families_.has_families())}) {}
 
-  // The next repair removes the files that stay, and sees how far an exchange has come.
+  // The next repair removes the files that stay, and sees how far an exchange has come. A repair that found no database
+  // takes away the lock that it made.
   ~Repairer() {
-    NoThrow(name_, [this] { return RemoveFresh(); }).IgnoreError();
+    NoThrow(name_, [this] {
+      if (info_log_ == nullptr) lock_.Undo();
+      return RemoveFresh();
+    }).IgnoreError();
   }
   Repairer(const Repairer&) = delete;
   Repairer& operator=(const Repairer&) = delete;
@@ -85,6 +89,7 @@ class Repairer {
 
   // ---- repair.cc
   Status Lock();
+  Status OpenLog();
   Status LacksSwap(uint64_t pool_id, bool* lacks) const;
   Status FinishSwap(uint64_t pool_id, bool* finished);
   Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);

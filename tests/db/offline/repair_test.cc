@@ -450,6 +450,32 @@ TEST_F(RepairTest, WhatCannotBeRepairedIsRefusedUnchanged) {
   }
 }
 
+// Nor does somebody else's LOG become LOG.old.
+TEST_F(RepairTest, AFolderWithoutADatabaseStaysAsItIs) {
+  std::filesystem::create_directory(path_);
+  std::filesystem::create_directory(dir_ / "folder");
+  for (const std::string& file : {path_ + "/LOG", path_ + "/notes", dir_ / "letter"}) {
+    ASSERT_OK(WriteStringToFile(Env::Default(), "Dear all", file));
+  }
+  std::vector<Options> given(4, options_);
+  given[1].pool_path = dir_ / "letter";
+  for (const size_t i : {size_t{2}, size_t{3}}) {
+    given[i].pool_path = "anonymous";
+    given[i].log_mode = kLogFile;
+    given[i].ssd_path = dir_ / (i == 2 ? "none" : "folder");
+  }
+  for (const Options& options : given) {
+    const Status s = RepairDB(path_, options);
+    EXPECT_FALSE(s.ok());
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) names.insert(entry.path().filename());
+    EXPECT_EQ((std::set<std::string>{"LOG", "notes"}), names) << s.ToString();
+    std::string content;
+    ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/LOG", &content));
+    EXPECT_EQ("Dear all", content);
+  }
+}
+
 TEST_F(RepairTest, AnotherKeyOrderIsKept) {
   options_.comparator = ReverseComparator();
   Make();
