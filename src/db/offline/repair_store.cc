@@ -85,7 +85,9 @@ Status Repairer::ReadParts(const PoolHeader& header) {
 }
 
 // Where STORE says that the log is, a folder whose mark is damaged holds it, and so does the database directory without
-// one: nobody else's log could have begun there.
+// one: nobody else's log could have begun there. Of log files in another folder without a mark nobody can tell whose
+// they are. A repair that went on without them would lose their writes, and STORE would name them no more; behind the
+// exchange an earlier repair has applied them.
 Status Repairer::FindLogFolder() {
   if (!store_.log.in_use) return Status::OK();
   wal_folder_ = WalFolder(store_.log.wal_dir, name_);
@@ -94,8 +96,17 @@ Status Repairer::FindLogFolder() {
   if (read.ok() && owner.id == store_.log.id && owner.epoch < store_.log.epoch) {
     Report({wal_folder_, "is an older copy of the log: what was written since is lost"});
   }
-  if (read.ok() || (read.IsNotFound() && wal_folder_ != name_)) return Status::OK();
-  if (!read.IsCorruption() && !read.IsNotFound()) return read;
+  if (!read.ok() && !read.IsCorruption() && !read.IsNotFound()) return read;
+  if (read.IsNotFound() && RealPath(wal_folder_) != RealPath(name_)) {
+    std::vector<LogFile> files;
+    Status s = FileLog::List(env_, wal_folder_, &files);
+    if (!s.ok() || files.empty() || exchanged_) return s;
+    return Status::InvalidArgument(wal_folder_, "has log files (" + files[0].name() +
+                                                    ") and no WAL_OWNER, which says whose they are: put it back from "
+                                                    "a backup; or move the files away, and the repair does without "
+                                                    "the writes that only they have");
+  }
+  if (read.ok()) return read;
   Report({wal_folder_, "WAL_OWNER is damaged or missing; the log is this database's, as STORE says"});
   return FileLog::MendOwner(env_, wal_folder_,
                             {OwnerKind::kLog, store_.log.id, PoolIdOf(store_.pool), store_.log.epoch});

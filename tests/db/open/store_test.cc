@@ -449,6 +449,39 @@ TEST_F(StoreDamageTest, WhatRepairCallsOkOpensWithTheSameOptions) {
   }
 }
 
+// A repair that went on without them would lose acknowledged writes, and the open refuses such a folder as well.
+TEST_F(StoreDamageTest, LogFilesOfWhichNothingSaysWhoseTheyAreAreRefusedInEveryMode) {
+  options_.wal_dir = dir_ / "logs";
+  Make();
+  const std::string mark = options_.wal_dir + "/WAL_OWNER", bytes = Bytes(mark);
+  fs::remove(mark);
+  for (const LogMode mode : {kLogFile, kLogPmem, kLogOff}) {
+    options_.log_mode = mode;
+    ExpectRefused(RepairDB(path_, options_), {options_.wal_dir, "000002.log", "WAL_OWNER"});
+    EXPECT_FALSE(fs::exists(path_ + "/pool.damaged"));
+  }
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes, mark));
+  options_.log_mode = kLogFile;
+  ASSERT_OK(RepairDB(path_, options_));
+  ExpectAll();
+}
+
+// The message says that this is a way out.
+TEST_F(StoreDamageTest, WithoutTheLogFilesARepairDoesWithoutTheirWrites) {
+  options_.wal_dir = dir_ / "logs";
+  Make();
+  fs::rename(options_.wal_dir, dir_ / "away");
+  fs::create_directory(options_.wal_dir);
+  for (const LogMode mode : {kLogPmem, kLogFile}) {
+    options_.log_mode = mode;
+    ASSERT_OK(RepairDB(path_, options_));
+    Open();
+    EXPECT_EQ("1", Get("flushed"));
+    EXPECT_EQ(kNotFound, Get("logged"));
+    Close();
+  }
+}
+
 TEST_F(StoreDamageTest, WithRegionsToo) {
   for (const bool named : {true, false}) {
     options_.pool_size = 256 * 1024;
