@@ -5,10 +5,13 @@
 #ifndef MIODB_SRC_DB_CALLS_COUNTER_LIST_H_
 #define MIODB_SRC_DB_CALLS_COUNTER_LIST_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "miodb/slice.h"
 
 namespace miodb {
 
@@ -28,6 +31,13 @@ class CounterList {
   void Now(std::string name, uint64_t value) { entries_.push_back({std::move(name), value, Kind::kNow}); }
 
   const std::vector<Entry>& entries() const { return entries_; }
+
+  // null: there is none of this name.
+  const Entry* Find(const Slice& name) const {
+    const auto is_wanted = [&](const Entry& entry) { return name == Slice(entry.name); };
+    const auto found = std::find_if(entries_.begin(), entries_.end(), is_wanted);
+    return found != entries_.end() ? &*found : nullptr;
+  }
 
  private:
   std::vector<Entry> entries_;

@@ -51,10 +51,8 @@ void AppendLevel(size_t level, size_t files, uint64_t bytes, const LevelStatisti
 // Bytes written for each byte of the user's, of each tier.
 void AppendAmplification(const CounterList& counters, std::string* text) {
   const auto get = [&](const char* wanted) {
-    for (const CounterList::Entry& counter : counters.entries()) {
-      if (counter.name == wanted) return static_cast<double>(counter.value);
-    }
-    return 0.0;
+    const CounterList::Entry* const counter = counters.Find(wanted);
+    return counter != nullptr ? static_cast<double>(counter->value) : 0.0;
   };
   const double user = std::max(get("user-bytes-written"), 1.0);
   Append(text, "NVM bytes written per user byte: %.3f\n", get("nvm-bytes-total") / user);
@@ -410,13 +408,9 @@ bool Properties::Get(const Slice& property, std::string* value) {
     }
   } else {
     const CounterList counters = Counters();
-    for (const CounterList::Entry& counter : counters.entries()) {
-      if (name == Slice(counter.name)) {
-        *value = std::to_string(counter.value);
-        return true;
-      }
-    }
-    return false;
+    const CounterList::Entry* const counter = counters.Find(name);
+    if (counter == nullptr) return false;
+    *value = std::to_string(counter->value);
   }
   return true;
 }
