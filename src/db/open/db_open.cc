@@ -274,13 +274,15 @@ Status DBImpl::OpenParts() {
   return s.ok() ? store_->EndFollowing(write_->sequence()) : s;
 }
 
-// Leaves nothing half-created. A file that cannot be removed was not ours to make. A STORE that says that there is a
-// database goes first, then the pool: that takes no memory. REQUIRES: there was no database when this open had the
-// lock; an open that could not find that out has made no parts.
+// Leaves nothing half-created. A file that cannot be removed was not ours to make. STORE says "being made" before any
+// part goes, and is removed when the pool is gone for good: after a crash in between, the next open opens the pool or
+// makes it anew. A STORE that cannot be replaced goes first, then the pool: that takes neither memory nor space.
+// REQUIRES: there was no database when this open had the lock; an open that could not find that out has made no parts.
 void DBImpl::RemoveUnfinished(const std::string& store) {
   CHECK(lock_->held() && !workers_->running());
   Env* const env = context_->options.env;
-  if (store_->store().state == StoreState::kInUse) {
+  if (store_->store().state == StoreState::kInUse &&
+      !context_->WithMemory([this] { return store_->Keep(StoreState::kMaking); }).ok()) {
     const Status removed = env->RemoveFile(store);
     if (!removed.ok() && !removed.IsNotFound()) return;  // the database is whole, and stays so
   }
@@ -291,13 +293,16 @@ void DBImpl::RemoveUnfinished(const std::string& store) {
     context_->ssd.reset();
     SsdStore::Destroy(env, context_->options.ssd_path).IgnoreError();
   }
-  // A pool that cannot be removed keeps its STORE, without which nobody could open it.
-  bool pool_is_there = true;
-  if (LookForPool(&pool_is_there).ok() && !pool_is_there) env->RemoveFile(store).IgnoreError();
   context_->own_log.reset();
   context_->info_log = context_->options.info_log;
   env->RemoveFile(LogPath(context_->name)).IgnoreError();
   env->RemoveFile(ReadersPath(context_->name)).IgnoreError();
+  // Without STORE nobody could open a pool that cannot be removed, or that a loss of power brings back.
+  bool pool_is_there = true;
+  Status gone = LookForPool(&pool_is_there);
+  const bool has_name = context_->pool != nullptr && !context_->pool->regions().first().file().keeps_storage();
+  if (gone.ok() && has_name && !context_->pool->is_volatile()) gone = SyncDirectoryOf(context_->pool->path());
+  if (gone.ok() && !pool_is_there) env->RemoveFile(store).IgnoreError();
 }
 
 // The lock is the first file that is made, as LevelDB does it: whoever loses a race for the directory has made nothing

@@ -14,9 +14,10 @@
 // another process may have made or removed the database meanwhile. Only what was found then decides what the open makes
 // and, if it fails, what it takes away again.
 //
-// Writing: "being made", with the pool's uuid, before there is anything else of a new database; "in use" in every open,
-// when all parts are there and before anybody can write, background threads included; with a volatile pool the state of
-// its SSD tier, whenever that changes (log_floor.cc). Nobody else writes the file while the database is open.
+// Writing: "being made", with the pool's uuid, before there is anything else of a new database, and again by an open
+// that has made one and fails, before it takes the parts away; "in use" in every open, when all parts are there and
+// before anybody can write, background threads included; with a volatile pool the state of its SSD tier, whenever that
+// changes (log_floor.cc). Nobody else writes the file while the database is open.
 //
 // The origin says whose copy the database is. Nothing in the path of a write looks at it; so each open makes of it what
 // holds whoever writes from then on: "up to the last write that there is". Where that is not the last write any more,

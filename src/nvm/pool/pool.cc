@@ -128,12 +128,12 @@ Pool::~Pool() {
   if (options_.memory == nullptr && regions_.first().path() != path_) Remove();  // never published
 }
 
-// The last region first: a process that is killed in between leaves a pool that misses regions, which the next attempt
-// finds and removes, and no region without its pool.
+// The pool's own file first: a process that is killed in between leaves regions of no pool, which the next pool of this
+// uuid makes anew (PoolRegions::CheckFree). A pool that misses regions would be refused.
 void Pool::Remove() {
   if (removed_) return;
   CHECK_GT(regions_.count(), 0);
-  for (int i = regions_.count() - 1; i >= 0; i--) Discard(*regions_.at(i).region);
+  for (int i = 0; i < regions_.count(); i++) Discard(*regions_.at(i).region);
   removed_ = true;
 }
 

@@ -323,7 +323,7 @@ Status PoolRegions::CheckFree(const std::string& path) const {
     if (!SameUuid(header.uuid, set_.at(i).uuid)) continue;
     return Status::InvalidArgument(path, "is region " + std::to_string(i) + " of this pool already");
   }
-  if (KindOfPath(path) == PathKind::kDevice) return s;
+  if (is_new_ || KindOfPath(path) == PathKind::kDevice) return s;
   bool holds_data = false;
   s = HoldsData(path, &holds_data);
   if (!holds_data) return s;

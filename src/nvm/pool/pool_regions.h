@@ -10,7 +10,8 @@
 //   5 The space of the region is free for use.
 //
 // After a crash before step 4 is done, no entry names the region. The next call that finds it at its path makes it
-// anew, unless it holds data: then the pool is an older copy, and the call is refused.
+// anew, unless it holds data: then the pool is an older copy, and the call is refused. A pool that was made just now is
+// no copy: the region is of an attempt to make the pool that was cut off.
 //
 // PoolRegions owns the regions (RegionSet); it refers to the pool's options, header page, door and space.
 //
@@ -51,6 +52,7 @@ class PoolRegions {
   void SetNew() {
     CHECK_EQ(set_.count(), 1);
     missing_ = options_.regions;
+    is_new_ = true;
   }
 
   // Opens all that the header page names.
@@ -89,6 +91,7 @@ class PoolRegions {
   Persist& persist_;
   PoolSpace& space_;
   std::vector<PoolRegionOptions> missing_;
+  bool is_new_ = false;  // this object's pool was made, and not opened
 };
 
 }  // namespace miodb

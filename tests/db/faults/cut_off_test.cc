@@ -16,6 +16,8 @@
 #include "miodb/column_family.h"
 #include "src/db/open/db_impl.h"
 #include "src/db/store/places.h"
+#include "src/db/store/store_file.h"
+#include "src/format/file_names.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
 #include "tests/common/ssd_test_base.h"
@@ -148,6 +150,54 @@ TEST_P(CutOffTest, AMakingIsRepeatedAndRemoved) {
     return OpenQuietly(&db);
   };
   Sweep(make, [this] {
+    ASSERT_OK(TryOpen());
+    Put("a", "1");
+    Open();
+    EXPECT_EQ("(a->1)", Forward(db_.get()));
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+    ExpectNothingIsLeft();
+  });
+}
+
+// Fails the sync of a STORE that says that the database is in use, once: by then all parts are there.
+class LateFailureEnv final : public EnvWrapper {
+ public:
+  explicit LateFailureEnv(const std::string& name) : EnvWrapper(Env::Default()), name_(name) {}
+
+  Status NewAppendableFile(const std::string& file, WritableFile** result) override {
+    StoreDescriptor store;
+    const bool is_late = file == StorePath(name_) && ReadStore(target(), name_, &store).ok() &&
+                         store.state == StoreState::kInUse && !failed_;
+    if (!is_late) return target()->NewAppendableFile(file, result);
+    failed_ = true;
+    return Status::IOError(file, "injected");
+  }
+
+ private:
+  const std::string name_;
+  bool failed_ = false;
+};
+
+// An open that has made a database and fails takes it away again, and may be cut off at that.
+TEST_P(CutOffTest, AMakingThatFailsLateIsRepeatedAndRemoved) {
+  if (!GetParam().elsewhere) {
+    options_.nvm_regions.resize(1);
+    options_.nvm_regions[0].path = dir_ / "region";
+  }
+  const auto make = [this] {
+    LateFailureEnv env(path_);
+    Options options = options_;
+    options.env = &env;
+    DBImpl::Hooks hooks;
+    hooks.background = BackgroundMode::kBySteps;
+    std::unique_ptr<DBImpl> db;
+    const Status s = DBImpl::Open(options, path_, hooks, &db);
+    if (s.ok()) return Status::Corruption("the open did not fail");
+    return s.ToString().find("injected") != std::string::npos ? Status::OK() : s;
+  };
+  Sweep(make, [this] {
+    fs::remove(PoolPath(options_, path_) + ".probe");  // of an Env of the program's, and the user's to remove
     ASSERT_OK(TryOpen());
     Put("a", "1");
     Open();

@@ -357,6 +357,27 @@ TEST_F(RegionsTest, OneThatWasNotAddedInFullIsMadeAnew) {
   CheckFilled(8000, 1000);
 }
 
+// The state after an open that made a database failed, and was cut off while it took the parts away.
+TEST_F(RegionsTest, OneOfAMakingThatWasCutOffIsMadeAnewWhateverItHolds) {
+  OpenTwo();
+  Fill(8000, 1000);
+  Settle();
+  Close();
+  bool holds_data = false;
+  ASSERT_OK(HoldsData(Second(), &holds_data));
+  ASSERT_TRUE(holds_data);
+  StoreDescriptor store;
+  ASSERT_OK(ReadStore(Env::Default(), path_, &store));
+  store.state = StoreState::kMaking;
+  ASSERT_OK(WriteStore(Env::Default(), path_, store));
+  fs::remove(path_ + "/pool");
+  Open();
+  EXPECT_EQ("", Forward(db_.get()));
+  Fill(8000, 1000);
+  Open();
+  CheckFilled(8000, 1000);
+}
+
 // An older copy of the pool does not lead to the region, which has acknowledged writes.
 TEST_F(RegionsTest, OneThatIsNewerThanThePoolIsLeftAlone) {
   Open();
