@@ -160,8 +160,8 @@ Status PMTable::ReadRecord(PmRef ref, uint64_t most_bytes, Checksums checksums, 
 }
 
 // Reads hashes from the leaves and no key. Every leaf is verified; if one is damaged there is no filter at all, and
-// gets do without. Called by the flush thread after an open, or by Finish for a table that was not yet published:
-// never by two at once.
+// gets do without. Called by flush and merge threads after an open, which take each table from a list once, or by
+// Finish for a table that was not yet published: of one table never by two at once.
 void PMTable::BuildFilter(int bits_per_key) const {
   if (bits_per_key <= 0 || !order_.bytewise() || has_filter()) return;
   CHECK_GT(header_.entries, 0u);

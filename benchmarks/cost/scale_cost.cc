@@ -22,8 +22,9 @@
 //   space           most bytes of the pool in use, over those that tables refer to at the end
 //   reserve         bytes kept free for merges, over those in use
 //   open_ns         CPU time of an open for each key, in nanoseconds; filters_ns with the filters that are made then
+//   tables          tables in the pool at the end
 //
-// The two last ones are of a database that was closed after it had settled.
+// open_ns and filters_ns are of a database that was closed after it had settled.
 
 #include <malloc.h>
 

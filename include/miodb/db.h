@@ -279,7 +279,7 @@ class MIODB_EXPORT DB {
   //  "miodb.times"                        with Options::statistics: count, mean and percentiles of each kind of call
   //  "miodb.prometheus"                   counters, levels and times in the text format that Prometheus scrapes
   //  "miodb.estimate-num-keys"            about how many keys there are: entries, less two for each deletion in tables
-  //  "miodb.column-families"              a line for each column family
+  //  "miodb.column-families"              a line for each column family but the default one
   //  "miodb.next-family-id"               the id that the next column family gets
   //  "miodb.identity"                     whose the sequence numbers are: 32 hexadecimal digits, which no other
   //  database
@@ -423,10 +423,11 @@ class MIODB_EXPORT DB {
   // before the database.
   virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family);
 
-  // Two properties tell of this family alone: "miodb.estimate-num-keys", which counts entries, versions and deletions
-  // too, and "miodb.approximate-bytes", the result of GetApproximateSizes for all keys of the family. All other
-  // properties tell of the database, because one log, one memtable and one set of levels serve all families.
-  // "miodb.column-families", with any handle or none, is a line for each family: id, name, entries and bytes.
+  // Two properties tell of this family alone, unless it is the default one: "miodb.estimate-num-keys", which counts
+  // entries, versions and deletions too, and "miodb.approximate-bytes", the result of GetApproximateSizes for all keys
+  // of the family, which the default family does not have. All other properties tell of the database, because one log,
+  // one memtable and one set of levels serve all families. "miodb.column-families", with any handle or none, is a line
+  // for each family but the default one: id, name, entries and bytes.
   virtual bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value);
 
   // Sizes of ranges of keys of this family; 0 with a handle that is refused. Without a handle, or with the default

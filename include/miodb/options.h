@@ -507,8 +507,9 @@ struct MIODB_EXPORT Options {
   // forbids it, and with files of an Env that are no plain files (RandomAccessFile::Raw), threads do them.
   bool multi_get_io_uring = true;
 
-  // Threads that read table files for MultiGet besides the caller where io_uring does not, so that the reads of one
-  // call overlap. They start with the first call that has a use for them. 0 to 64.
+  // Threads that read table files for MultiGet besides the caller, so that the reads of one call overlap: with io_uring
+  // where the call has several groups of keys, else key by key. They start with the first call that has a use for them.
+  // 0 to 64.
   int multi_get_threads = 8;
 
   // ---- Watching ----------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// The mark that a folder outside of the database directory bears: whose it is. The content of the files WAL_OWNER, in a
-// folder of log files, and POOL, in the directory of an SSD tier.
+// The mark that a folder of log files and the directory of an SSD tier bear, in the database directory or elsewhere:
+// whose it is. The content of the files WAL_OWNER, in the former, and POOL, in the latter.
 //
 //   8 bytes "MIOOWNER" | u32 format version | u32 masked CRC-32C of all that follows | u64 kind | u64 id | u64 pool |
 //   u64 epoch

@@ -70,7 +70,8 @@ class IndexWord {
   }
   bool tombstone() const { return IsTombstone(type()); }
 
-  // Whether only tables of the second format version may have the word.
+  // Whether the word is of an operand, a single deletion or a value that expires: only tables with the flag kTableKinds
+  // may have it.
   bool has_kind() const { return (bits_ >> kRefBits & 1) != 0 && bits_ >> 48 >= kFirstExpiringCode; }
 
   // Record size in bytes: exact below 32 KiB, above rounded up by less than 0.1 %; of operands and single deletions

@@ -16,7 +16,7 @@
 namespace miodb::test {
 namespace {
 
-// Histories of each test. The scale heavy has 70 times 17 seeds, with 1.2 million operations in all.
+// Histories of each test and each set of options; RandomOps::Length says how many operations they have.
 uint64_t SeedCount() { return ByScale(2, 10, 70); }
 
 // Every test has seeds of its own, so that together they see many; `stream` tells tests apart.

@@ -6,8 +6,8 @@
 //               every size are copied then, so that those of a partition lie together.
 //   drain       When tables take more than nvm_budget, or space is short, a partition of the repository goes to the
 //               first SSD level, merged with the files there that overlap. The space of its records and index is free
-//               then. Several at a time, and garbage collection of other partitions with them; merges into the
-//               repository exclude them, and they exclude those.
+//               then. Several at a time, and beside them garbage collection and merges of parts of the repository,
+//               each with tables of its own. A merge of the whole repository runs without drains.
 //   compaction  A level that is too large gives a file to the next. Several at a time, in ranges that do not overlap.
 //   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
 //

@@ -11,9 +11,9 @@
 //   6 Wait     Until the own write is visible. Only then it is told to the caller.
 //
 // The leader of the write queue opens the lanes for the chunk and the memtable that it writes to, and closes them
-// before it does anything: Close returns when nobody is in a lane. A writer that finds them closed, or no room in the
-// chunk, goes by the queue. So chunks, memtables and sequences change hands in one place, and the leader's way knows
-// nothing of the lanes.
+// before it writes a group: Close returns when nobody is in a lane. A writer that finds them closed, or no free lane,
+// or no room in the chunk, goes by the queue. So chunks, memtables and sequences change hands in one place, and the
+// leader's way knows nothing of the lanes.
 //
 // Threads: Write and its steps by any; Open and Close by the leader. A writer that loses its CPU in a lane holds up
 // those that come after it and the leader, until it has its CPU again; so lanes are open only where there are CPUs for

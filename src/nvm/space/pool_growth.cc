@@ -1,7 +1,8 @@
 // How the files of a pool grow, and what the file systems could give them.
 //
-// A file grows under grow_mutex_ alone; whoever allocates waits for that only where no free run is long enough. Here
-// mutex_ is held for figures and the free map, never for a system call.
+// A file grows under grow_mutex_ alone. Whoever allocates waits for that only where the first region of the order that
+// has room has no free run that is long enough. Here mutex_ is held for figures and the free map, never for a system
+// call.
 //
 // After a crash the file may be longer than before: its new end is free, since no edit names it.
 

@@ -51,7 +51,7 @@ class PoolSpace {
     std::atomic<uint64_t> steps{0};
     std::atomic<uint64_t> micros{0};
     std::atomic<uint64_t> longest_micros{0};
-    std::atomic<uint64_t> waited_for{0};  // of steps: made because somebody needed the space at once
+    std::atomic<uint64_t> waited_for{0};  // tries, failed ones too, because somebody needed the space at once
     std::atomic<uint64_t> given_back{0};  // bytes of storage
   };
 

@@ -50,7 +50,8 @@ void VersionEdit::EncodeFamilies(std::string* dst) const {
   }
 }
 
-// Decodes the fields of families, which end the list, so any other field is unknown.
+// Decodes the fields of families. False for a field that is none of them, of which nothing is read, and for a damaged
+// one.
 bool VersionEdit::DecodeFamilies(uint8_t field, Slice* input) {
   DCHECK(input != nullptr);
   switch (field) {

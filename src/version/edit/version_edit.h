@@ -90,7 +90,7 @@ struct VersionEdit {
   bool has_comparator = false;
   std::string comparator;
   bool has_next_id = false;
-  uint64_t next_id = 0;  // tables, runs and chunks made later have at least this number
+  uint64_t next_id = 0;  // tables, runs, chunks, files, ranges and savepoints made later have at least this number
   bool has_flushed_sequence = false;
   uint64_t flushed_sequence = 0;  // writes up to this one are in tables; the log goes on from there
   std::vector<uint64_t> removed_tables;

@@ -104,8 +104,8 @@ struct Verb {
   const char* text;     // paragraphs, each on one line
   std::unique_ptr<Command> (*make)();
 
-  // The kinds of verbs: those that open a database and work with it, which the shell has, too; those that read a closed
-  // one's bytes and change nothing, so that a signal may end them at any time; and the rest.
+  // The kinds of verbs: those that open a database and work with it, which the shell has, too; those that look at the
+  // bytes of a closed one, move or repair it, which a signal ends at once and leaves what a crash leaves; and the rest.
   enum class Kind { kStore, kClosed, kOther } kind;
 };
 

@@ -21,11 +21,10 @@ constexpr char kGeneral[] =
     "\\n, \\t and \\r, and any byte may be \\xNN; as hex with --hex, --key_hex or --value_hex; and shown as lines of "
     "JSON "
     "with --json. A key that begins with a dash stands behind \"--\".\n"
-    "No verb makes a database but import, and put, merge, shell and bench when they are told to. Results go to "
-    "standard "
-    "output and everything else to standard error. Ctrl-C ends a verb in good order: a database is closed, and what "
-    "was "
-    "begun under a temporary name is removed.\n";
+    "Verbs that make a database are import, checkpoint and restore, and put, merge, shell and follow with --create; "
+    "bench makes one and removes it. Results go to standard output and everything else to standard error.\n"
+    "Ctrl-C ends a verb in good order: a database is closed, and what was begun under a temporary name is removed. The "
+    "verbs check, dump, move and repair end at once, and leave what a crash leaves.\n";
 
 constexpr char kCodes[] =
     "0: done. 1: done, and the answer is no: a key is not there, damage was found, a part is not the database's. 2: "
