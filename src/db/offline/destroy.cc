@@ -79,7 +79,7 @@ class Destroyer {
   Status DestroySsd(const std::string& path) const;
   Status DestroyLog() const;
   Status RemoveFiles() const;
-  std::vector<std::string> Numbered(const std::string& path, const std::string& ending) const;
+  Status AddNumbered(const std::string& path, const std::string& ending, std::vector<std::string>* found) const;
 
   const std::string name_;
   Options options_;
@@ -208,32 +208,34 @@ Status Destroyer::DestroyLog() const {
   return s.ok() && owner.has_value() ? FileLog::Destroy(env_, name_, nullptr) : s;
 }
 
-// The files beside path whose names are its own with this ending, and a number from 2 on behind it or none. Some of
-// them may have been removed by hand.
-std::vector<std::string> Destroyer::Numbered(const std::string& path, const std::string& ending) const {
+// Adds the files beside path whose names are its own with this ending, and a number from 2 on behind it or none. Some
+// of them may have been removed by hand.
+Status Destroyer::AddNumbered(const std::string& path, const std::string& ending,
+                              std::vector<std::string>* found) const {
   const std::string first = path.substr(path.rfind('/') + 1) + ending;  // of npos + 1: the whole path
   DCHECK(!path.empty() && !ending.empty());
-  std::vector<std::string> names, found;
-  if (!env_->GetChildren(DirectoryOf(path), &names).ok()) return found;  // is not there
+  std::vector<std::string> names;
+  const Status s = env_->GetChildren(DirectoryOf(path), &names);
+  if (!s.ok()) return s.IsNotFound() ? Status::OK() : s;
   for (const std::string& name : names) {
     const bool is_numbered = name.starts_with(first + ".") && name.size() > first.size() + 1 &&
                              name.find_first_not_of("0123456789", first.size() + 1) == std::string::npos;
-    if (name == first || is_numbered) found.push_back(path + name.substr(first.size() - ending.size()));
+    if (name == first || is_numbered) found->push_back(path + name.substr(first.size() - ending.size()));
   }
-  return found;
+  return s;
 }
 
 // Removes the files in the directory, but for the lock.
 Status Destroyer::RemoveFiles() const {
   CHECK(lock_.held());
-  Status s;
   const std::string repair = RepairDirectory(name_), store = StorePath(name_);
   // A copy of STORE that a crash cut off has the next free name.
   const std::string unfinished_copy = FreeDamagedPath(env_, store) + ".tmp";
-  for (const std::vector<std::string>& files : {Numbered(store, ".damaged"), Numbered(LogPath(name_), ".old")}) {
-    for (const std::string& file : files) {
-      if (s.ok()) s = env_->RemoveFile(file);
-    }
+  std::vector<std::string> numbered;
+  Status s = AddNumbered(store, ".damaged", &numbered);
+  if (s.ok()) s = AddNumbered(LogPath(name_), ".old", &numbered);
+  for (const std::string& file : numbered) {
+    if (s.ok()) s = env_->RemoveFile(file);
   }
   if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
   if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
@@ -276,18 +278,18 @@ Status Destroyer::Remove(Owner pool) {
   if (!options_.ssd_path.empty()) {
     if (s.ok()) s = DestroySsd(options_.ssd_path);
     if (s.ok()) s = DestroySsd(RepairedSsdPath(options_));
-    for (const std::string& damaged : Numbered(options_.ssd_path, ".damaged")) {
-      if (s.ok()) s = DestroySsd(damaged);
+    std::vector<std::string> damaged;
+    AddNumbered(options_.ssd_path, ".damaged", &damaged).IgnoreError();  // a folder elsewhere may not be listed
+    for (const std::string& path : damaged) {
+      if (s.ok()) s = DestroySsd(path);
     }
   }
   if (s.ok()) s = DestroyPool(pool_path_, pool);
   const std::string repaired = RepairedPoolPath(options_, name_);
   if (s.ok() && env_->FileExists(repaired)) s = DestroyPoolIfOurs(repaired);
-  std::vector<std::string> left = Numbered(pool_path_, ".damaged");
-  for (const std::string& path : {pool_path_, repaired}) {
-    const std::vector<std::string> temporary = Numbered(path, ".tmp");
-    left.insert(left.end(), temporary.begin(), temporary.end());
-  }
+  std::vector<std::string> left;
+  AddNumbered(pool_path_, ".damaged", &left).IgnoreError();  // the same
+  for (const std::string& path : {pool_path_, repaired}) AddNumbered(path, ".tmp", &left).IgnoreError();
   for (const std::string& path : left) {
     if (s.ok()) s = DestroyPoolIfOurs(path);
   }
