@@ -51,9 +51,6 @@ Status AskEnvForPool(Env* env, const std::string& path, bool exists) {
   return Status::NotSupported(path, "Options::env keeps files where the pool cannot be mapped");
 }
 
-// A database of LevelDB's format. Making a pool beside it would look as if its data were lost.
-bool IsForeignDatabase(Env* env, const std::string& name) { return env->FileExists(name + "/CURRENT"); }
-
 SchedulePolicy MakePolicy(const Options& options) {
   SchedulePolicy policy;
   CHECK(FindMergePolicy(options.merge_policy, &policy.merges).ok());  // the open has found it before
@@ -246,7 +243,7 @@ Status DBImpl::LookForDatabase() {
   if (store_->existed()) {
     return options.error_if_exists ? Status::InvalidArgument(name, "exists (error_if_exists is true)") : s;
   }
-  if (IsForeignDatabase(options.env, name)) {
+  if (options.env->FileExists(name + "/CURRENT")) {  // a pool beside it would look as if its data were lost
     return Status::InvalidArgument(name, "holds a database of another format (it has a file CURRENT and no pool)");
   }
   // As LevelDB, whose lock file comes first.
@@ -274,10 +271,10 @@ Status DBImpl::OpenParts() {
   return s.ok() ? store_->EndFollowing(write_->sequence()) : s;
 }
 
-// Leaves nothing half-created. A file that cannot be removed was not ours to make. STORE says "being made" before any
-// part goes, and is removed when the pool is gone for good: after a crash in between, the next open opens the pool or
-// makes it anew. A STORE that cannot be replaced goes first, then the pool: that takes neither memory nor space.
-// REQUIRES: there was no database when this open had the lock; an open that could not find that out has made no parts.
+// Leaves nothing half-created. A file that cannot be removed was not ours to make. STORE says "being made" before a
+// part goes, and goes when the pool is gone for good: after a crash in between, the next open opens the pool or makes
+// it anew. A STORE that cannot be replaced goes first: that takes neither memory nor space. REQUIRES: there was no
+// database when this open had the lock; an open that could not find that out has made no parts.
 void DBImpl::RemoveUnfinished(const std::string& store) {
   CHECK(lock_->held() && !workers_->running());
   Env* const env = context_->options.env;
