@@ -49,7 +49,7 @@ for model in "${model_list[@]}"; do
       dram=$((data * share / 100 / 4096 * 4096))
       for distribution in zipfian uniform; do
         plan_dram "$model $length B: region" "$share" "$data" "$count" "$length" "$distribution" "pool_size=$dram" \
-          "nvm_regions=$pool_file" "nvm_model=$experiments_folder/${two_media[$model]}"
+          nvm_regions=@POOL@ "nvm_model=$experiments_folder/${two_media[$model]}"
         plan_dram "$model $length B: records" "$share" "$data" "$count" "$length" "$distribution" "nvm_model=$model" \
           "record_cache_size=$dram"
         plan_dram "$model $length B: none" "$share" "$data" "$count" "$length" "$distribution" "nvm_model=$model"

@@ -228,7 +228,8 @@ plan_bench() { plan_run bench "$@"; }
 plan_crash() { plan_run crash "$@"; }
 
 # plan_ycsb SERIES X BYTES PHASE... -- WORD...: a run of ycsbc, its phases on one database; "load", "reload" or a letter.
-# In the words of any kind, @RAW@ stands for the path of the run's raw files without their endings.
+# In the words of any kind, @RAW@ stands for the path of the run's raw files without their endings, and @POOL@ for pool_file,
+# which has another name in each process.
 # In those of the other kinds, @DB@ stands for the path of the database; @DB@.wal is removed with it.
 plan_ycsb() { plan_run ycsb "$@"; }
 
@@ -281,6 +282,7 @@ command_of() {
   before=()
   local words=("${words[@]//@DB@/$3}")
   words=("${words[@]//@RAW@/$4}")
+  words=("${words[@]//@POOL@/$pool_file}")
   read -ra common <<<"$(common_flags "$1" "$2" "$kind" | paste -sd' ' -)"
   if [[ $kind == bench ]]; then
     local prefix=() further=()

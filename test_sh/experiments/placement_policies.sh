@@ -41,7 +41,7 @@ for policy in "${policy_list[@]}"; do
     first=$((data * share / 100))
     plan_bench "$(basename "$policy" .so)" "$share" "$data" \
       --benchmarks=fillrandom,readrandom,wait,readrandom,stats --num="$count" --value_size="$value_size" --reads="$reads" \
-      --pool_size="$((first - first % 4096))" --nvm_regions="$pool_file" --nvm_model="$model" \
+      --pool_size="$((first - first % 4096))" --nvm_regions=@POOL@ --nvm_model="$model" \
       --settle_after_idle_ms=0 --placement_policy="$policy"
   done
 done

@@ -157,6 +157,15 @@ expect_status 0
 expect "three runs were left" test "$(calls)" = 3
 expect "the report is whole now" test -z "$(grep PARTIAL "$results/report.html" "$results/table.txt")"
 
+# A second region has another name in each process.
+for rounds in 1 2; do
+  rm -f "$scratch/bin/calls"
+  run "$folder/placement_policies.sh" "${common[@]}" --policies default --shares 25 --last "$scratch" --rounds "$rounds" \
+    --resume-last
+  expect_status 0
+  expect "round $rounds ran" test "$(grep -c -- "--nvm_regions=$scratch/miodb_" "$scratch/bin/calls")" = 1
+done
+
 # A failed run ends the experiment, and the next one begins.
 touch "$scratch/bin/fail"
 run "$folder/run.sh" table1_costs space_over_time "${common[@]}" --rounds 1
