@@ -134,7 +134,7 @@ class OptionsTest {
   /** Every kind of the engine's errors that a call of this binding can have. */
   @Test
   void theKindsAreThoseOfTheEngine() throws IOException {
-    Matcher texts = Pattern.compile("kind = \"([^\"]+)\";").matcher(Files.readString(Path.of("../../src/api/types/status.cc")));
+    Matcher texts = Pattern.compile("return \"([^\"]+: )\" \\+").matcher(Files.readString(Path.of("../../src/api/types/status.cc")));
     Set<MioDBException.Kind> found = EnumSet.of(MioDBException.Kind.OTHER);
     Set<String> others = new TreeSet<>();
     while (texts.find()) {
