@@ -182,7 +182,7 @@ Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log
   if (s.ok()) s = List(env, folder, &files);
   for (const LogFile& file : files) {
     const std::string path = folder + "/" + file.name();
-    // Of a cut that was cut off. The file is found by its log file, so the log file goes last.
+    // A cut that was cut off leaves a .tmp, which is found by its log file: so the log file goes last.
     if (s.ok() && env->FileExists(path + ".tmp")) s = env->RemoveFile(path + ".tmp");
     if (s.ok()) s = env->RemoveFile(path);
   }

@@ -39,9 +39,20 @@ class SsdStoreTest : public testing::Test {
     ASSERT_OK(WriteStringToFile(options_.env, MakeSst(store_->format(), entries), store_->FileName(1)));
   }
 
+  // A reader that stands still keeps files until it leaves slot_.
+  void EnterAsReader() {
+    std::unique_ptr<ReaderPage> owner;
+    ASSERT_OK(ReaderPage::Open(dir_ / "READERS", options_.file_access, &owner));
+    ASSERT_OK(ReaderPage::OpenExisting(dir_ / "READERS", &reader_));
+    ASSERT_OK(reader_->Enter(&slot_));
+    store_->GuardReaders(std::make_shared<ReaderGuard>(std::move(owner)));
+  }
+
   TestDir dir_;
   Options options_;
   std::unique_ptr<SsdStore> store_;
+  std::unique_ptr<ReaderPage> reader_;
+  int slot_ = 0;
 };
 
 TEST_F(SsdStoreTest, AFileOfAnotherSizeIsNotThatOfTheManifest) {
@@ -77,32 +88,22 @@ TEST_F(SsdStoreTest, NorIsAGoodFileOfTheSameSize) {
 
 // Two names may have one number, of which no manifest means the second.
 TEST_F(SsdStoreTest, OrphansOfOneNumberGoThoughAReaderStandsStill) {
-  std::unique_ptr<ReaderPage> owner, reader;
-  ASSERT_OK(ReaderPage::Open(dir_ / "READERS", options_.file_access, &owner));
-  ASSERT_OK(ReaderPage::OpenExisting(dir_ / "READERS", &reader));
-  int slot;
-  ASSERT_OK(reader->Enter(&slot));
-  store_->GuardReaders(std::make_shared<ReaderGuard>(std::move(owner)));
+  ASSERT_NO_FATAL_FAILURE(EnterAsReader());
   const std::string usual = store_->FileName(12), other = options_.ssd_path + "/12.sst";
   ASSERT_NE(usual, other);
   for (const std::string& name : {usual, other}) ASSERT_OK(WriteStringToFile(options_.env, "orphan", name));
   ASSERT_OK(store_->RemoveOrphans({}));
   EXPECT_TRUE(options_.env->FileExists(usual)) << "a reader may have it";
   EXPECT_FALSE(options_.env->FileExists(other));
-  reader->Leave(slot);
+  reader_->Leave(slot_);
   store_->RemoveDiscarded();
   EXPECT_FALSE(options_.env->FileExists(usual));
 }
 
-// Of 100,000 files that go with one version, each is noted in a short time, whatever waits already.
+// A version with 100,000 files goes: each file is noted in a short time, whatever waits already.
 TEST_F(SsdStoreTest, ManyFilesWaitForAReaderAndThenGo) {
   constexpr uint64_t kFiles = 100000;
-  std::unique_ptr<ReaderPage> owner, reader;
-  ASSERT_OK(ReaderPage::Open(dir_ / "READERS", options_.file_access, &owner));
-  ASSERT_OK(ReaderPage::OpenExisting(dir_ / "READERS", &reader));
-  int slot;
-  ASSERT_OK(reader->Enter(&slot));
-  store_->GuardReaders(std::make_shared<ReaderGuard>(std::move(owner)));
+  ASSERT_NO_FATAL_FAILURE(EnterAsReader());
   const std::string first = store_->FileName(1), middle = store_->FileName(kFiles / 2), last = store_->FileName(kFiles);
   for (const std::string& name : {first, middle, last}) ASSERT_OK(WriteStringToFile(options_.env, "table", name));
   for (uint64_t number = kFiles; number > 0; number--) store_->Discard(number);
@@ -110,7 +111,7 @@ TEST_F(SsdStoreTest, ManyFilesWaitForAReaderAndThenGo) {
   for (const std::string& name : {first, middle, last}) EXPECT_TRUE(options_.env->FileExists(name));
   std::unique_ptr<WritableFile> again;
   ASSERT_OK(store_->NewFile(kFiles / 2, &again));  // waits no longer
-  reader->Leave(slot);
+  reader_->Leave(slot_);
   store_->RemoveDiscarded();
   EXPECT_FALSE(options_.env->FileExists(first));
   EXPECT_TRUE(options_.env->FileExists(middle));

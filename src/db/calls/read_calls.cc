@@ -135,7 +135,7 @@ Status ReadCalls::GetWithExpiry(const ReadOptions& options, ColumnFamilyHandle* 
   });
 }
 
-// NotFound: the family does not see the key, whatever its records. Of another error the get that follows tells.
+// NotFound: the family does not see the key, whatever its records. The get that follows tells of any other error.
 bool ReadCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                             std::string* value, bool* value_found) {
   if (value_found != nullptr) *value_found = false;

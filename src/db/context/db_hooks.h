@@ -20,7 +20,7 @@ enum class Opener {
   kRepair,  // writes what it has found: records of families, and operands without an operator
 };
 
-// Who does background work.
+// The threads that do background work.
 enum class BackgroundMode {
   kThreads,
   kBySteps,  // RunStep, or a call that cannot go on without the work; there are no threads

@@ -85,9 +85,9 @@ Status Repairer::ReadParts(const PoolHeader& header) {
 }
 
 // Where STORE says that the log is, a folder whose mark is damaged holds it, and so does the database directory without
-// one: nobody else's log could have begun there. Of log files in another folder without a mark nobody can tell whose
-// they are. A repair that went on without them would lose their writes, and STORE would name them no more; behind the
-// exchange an earlier repair has applied them.
+// one: nobody else's log could have begun there. Log files in another folder without a mark may be anybody's. A repair
+// that went on without them would lose their writes, and STORE would name them no more; behind the exchange an earlier
+// repair has applied them.
 Status Repairer::FindLogFolder() {
   if (!store_.log.in_use) return Status::OK();
   wal_folder_ = WalFolder(store_.log.wal_dir, name_);

@@ -111,6 +111,17 @@ class CutOffTest : public SsdTestBase, public testing::WithParamInterface<Mode> 
     }
   }
 
+  // The next open makes the database whole, and DestroyDB removes all of it.
+  void ExpectMadeAndRemoved() {
+    ASSERT_OK(TryOpen());
+    Put("a", "1");
+    Open();
+    EXPECT_EQ("(a->1)", Forward(db_.get()));
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+    ExpectNothingIsLeft();
+  }
+
   TestDir kept_;
 
  private:
@@ -151,15 +162,7 @@ TEST_P(CutOffTest, AMakingIsRepeatedAndRemoved) {
     std::unique_ptr<DBImpl> db;
     return OpenQuietly(&db);
   };
-  Sweep(make, [this] {
-    ASSERT_OK(TryOpen());
-    Put("a", "1");
-    Open();
-    EXPECT_EQ("(a->1)", Forward(db_.get()));
-    Close();
-    ASSERT_OK(DestroyDB(path_, options_));
-    ExpectNothingIsLeft();
-  });
+  Sweep(make, [this] { ExpectMadeAndRemoved(); });
 }
 
 // Fails the sync of a STORE that says that the database is in use, once: by then all parts are there.
@@ -200,13 +203,7 @@ TEST_P(CutOffTest, AMakingThatFailsLateIsRepeatedAndRemoved) {
   };
   Sweep(make, [this] {
     fs::remove(PoolPath(options_, path_) + ".probe");  // of an Env of the program's, and the user's to remove
-    ASSERT_OK(TryOpen());
-    Put("a", "1");
-    Open();
-    EXPECT_EQ("(a->1)", Forward(db_.get()));
-    Close();
-    ASSERT_OK(DestroyDB(path_, options_));
-    ExpectNothingIsLeft();
+    ExpectMadeAndRemoved();
   });
 }
 
