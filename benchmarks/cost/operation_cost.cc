@@ -83,6 +83,10 @@ extern "C" {
   return found;
 }
 
+[[gnu::noinline]] void CountedNewIterator(miodb::DB* db) {
+  for (uint64_t i = 0; i < kOperations; i++) delete db->NewIterator(miodb::ReadOptions());
+}
+
 [[gnu::noinline]] uint64_t CountedSeek(miodb::Iterator* it, const std::string* keys) {
   uint64_t found = 0;
   for (uint64_t i = 0; i < kOperations; i++) {
@@ -145,6 +149,7 @@ int main(int argc, char** argv) {
   CountedPut(db.get(), missing.get(), bytes);
   Expect(CountedGetBuffered(db.get(), missing.get(), &value), kOperations, "gets from the memtable");
 
+  CountedNewIterator(db.get());
   std::unique_ptr<miodb::Iterator> it(db->NewIterator(miodb::ReadOptions()));
   Expect(CountedSeek(it.get(), there.get()), kOperations, "seeks");
   it->SeekToFirst();

@@ -21,7 +21,7 @@ void Operands::Clear() {
 // A record of a table file goes with the next move of its source; its begin is null.
 Slice Operands::Kept(const RecordView& record) {
   if (record.begin != nullptr) return record.value;
-  return copies_.emplace_back(record.value.data(), record.value.size());
+  return copies_.emplace_front(record.value.data(), record.value.size());
 }
 
 void Operands::SetBase(const RecordView& record) {

@@ -13,7 +13,7 @@
 #define MIODB_SRC_ITERATOR_OPERANDS_H_
 
 #include <cstdint>
-#include <deque>
+#include <forward_list>
 #include <string>
 #include <vector>
 
@@ -85,7 +85,7 @@ class Operands {
 
   uint64_t now_micros_;
   std::vector<Slice> operands_;
-  std::deque<std::string> copies_;  // of bytes that would not stay
+  std::forward_list<std::string> copies_;  // of bytes that would not stay; empty, takes no memory
   Slice base_;
   bool has_base_ = false;
   uint64_t base_expiry_ = kNoExpiry;

@@ -10,10 +10,10 @@ namespace miodb {
 
 // A walk that leaves a stretch is nearly always in one of the next. A key on the other side of it, which only damage
 // brings, is searched for. Behind a step the key is known to lie on the side to which the walk goes.
-size_t RangeCover::CountBounds(size_t i, const Slice& key, Walk walk) const {
+size_t RangeCover::CountBounds(const Source& source, const Slice& key, Walk walk) const {
   constexpr size_t kNear = 4;
-  const RangeSet& set = *sets_[i];
-  size_t at = places_[i];
+  const RangeSet& set = *source.set;
+  size_t at = source.place;
   DCHECK_LE(at, set.bounds());
   if (!known_ || walk != walk_) return set.CountBounds(key);
   const size_t steps = std::min(kNear, walk == Walk::kForward ? set.bounds() - at : at);
@@ -33,21 +33,21 @@ void RangeCover::Find(const Slice& key, Walk walk) {
   DCHECK(any());
   newest_ = 0;
   begin_ = end_ = Bound();
-  for (size_t i = 0; i < sets_.size(); i++) {
-    const RangeSet& set = *sets_[i];
-    const size_t at = places_[i] = CountBounds(i, key, walk);
+  for (Source& source : sets_) {
+    const RangeSet& set = *source.set;
+    const size_t at = source.place = CountBounds(source, key, walk);
     if (at % 2 != 0) newest_ = std::max(newest_, set.fragments()[at / 2].NewestAt(sequence_));
-    if (at > 0 && (begin_.set == nullptr || order_.Compare(set.bound(at - 1), begin_.key()) > 0)) {
+    if (at > 0 && (begin_.set == nullptr || order_->Compare(set.bound(at - 1), begin_.key()) > 0)) {
       begin_ = {&set, at - 1};
     }
-    if (at < set.bounds() && (end_.set == nullptr || order_.Compare(set.bound(at), end_.key()) < 0)) {
+    if (at < set.bounds() && (end_.set == nullptr || order_->Compare(set.bound(at), end_.key()) < 0)) {
       end_ = {&set, at};
     }
   }
   known_ = true;
   walk_ = walk;
-  DCHECK(begin_.set == nullptr || order_.Compare(begin_.key(), key) <= 0);
-  DCHECK(end_.set == nullptr || order_.Compare(key, end_.key()) < 0);
+  DCHECK(begin_.set == nullptr || order_->Compare(begin_.key(), key) <= 0);
+  DCHECK(end_.set == nullptr || order_->Compare(key, end_.key()) < 0);
 }
 
 }  // namespace miodb

@@ -2,7 +2,7 @@
 // answer, so that a step of a walk costs one comparison, mostly of integers, and a few for each set where a stretch
 // ends.
 //
-// Threads: one. The sets must outlive it.
+// Threads: one. The order and the sets must outlive it.
 
 #ifndef MIODB_SRC_ITERATOR_RANGE_COVER_H_
 #define MIODB_SRC_ITERATOR_RANGE_COVER_H_
@@ -17,12 +17,13 @@ class RangeCover {
  public:
   enum class Walk : uint8_t { kForward, kBackward };
 
-  explicit RangeCover(const KeyOrder& order) : order_(order) {}
+  explicit RangeCover(const KeyOrder& order) : order_(&order) {}
 
   // Without sets, nothing is hidden. sequence: of the read.
-  void Reset(std::vector<const RangeSet*> sets, uint64_t sequence) {
-    sets_ = std::move(sets);
-    places_.assign(sets_.size(), 0);
+  void Reset(const std::vector<const RangeSet*>& sets, uint64_t sequence) {
+    sets_.clear();
+    sets_.reserve(sets.size());
+    for (const RangeSet* const set : sets) sets_.push_back({set});
     sequence_ = sequence;
     known_ = false;
   }
@@ -64,12 +65,16 @@ class RangeCover {
     }
   };
 
-  void Find(const Slice& key, Walk walk);
-  size_t CountBounds(size_t i, const Slice& key, Walk walk) const;
+  struct Source {
+    const RangeSet* set;
+    size_t place = 0;  // of the last key: RangeSet::CountBounds
+  };
 
-  KeyOrder order_;
-  std::vector<const RangeSet*> sets_;
-  std::vector<size_t> places_;  // of the last key in each: RangeSet::CountBounds
+  void Find(const Slice& key, Walk walk);
+  size_t CountBounds(const Source& source, const Slice& key, Walk walk) const;
+
+  const KeyOrder* order_;
+  std::vector<Source> sets_;
   uint64_t sequence_ = 0;
   bool known_ = false;  // the rest says something
   Walk walk_ = Walk::kForward;

@@ -25,7 +25,8 @@ class VersionSteps {
   enum class Passed : uint8_t { kOfKey, kOfAnyKey };
 
   // sources: that a seek has to search.
-  VersionSteps(const KeyOrder& order, size_t sources) : order_(order), most_(kStepsOfSeek * sources) {
+  // The order outlives this.
+  VersionSteps(const KeyOrder& order, size_t sources) : order_(&order), most_(kStepsOfSeek * sources) {
     DCHECK_GT(sources, 0u);
   }
 
@@ -45,7 +46,7 @@ class VersionSteps {
     if (++steps_ < most_) [[likely]]
       return false;
     steps_ = 0;
-    const int side = known_ ? order_.Compare(key, key_) : 0;
+    const int side = known_ ? order_->Compare(key, key_) : 0;
     if (!known_ || (walk == RangeCover::Walk::kForward ? side > 0 : side < 0)) {
       known_ = true;
       key_.assign(key.data(), key.size());
@@ -62,7 +63,7 @@ class VersionSteps {
   static constexpr size_t kStepsOfSeek = 8;
   static constexpr uint64_t kNoted = UINT64_MAX;  // no record's sequence
 
-  KeyOrder order_;
+  const KeyOrder* order_;
   size_t most_;
   size_t steps_ = 0;
   bool known_ = false;  // key_ and sequence_ are what was sought or noted last

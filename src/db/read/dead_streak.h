@@ -27,7 +27,7 @@ class DeadStreak {
  public:
   using Walk = RangeCover::Walk;
 
-  // stretches: null if none are to be known.
+  // The order outlives this. stretches: null if none are to be known.
   DeadStreak(const KeyOrder& order, DeadStretches* stretches) : order_(order), stretches_(stretches) {}
 
   // The walk reads at this moment; a seek costs it as much as so many steps.
@@ -37,6 +37,8 @@ class DeadStreak {
     steps_of_seek_ = steps_of_seek;
     Jump();
   }
+
+  const DeadStretches::Moment& now() const { return now_; }
 
   // Something is alive where the walk is.
   void Begin() {
@@ -147,7 +149,7 @@ class DeadStreak {
     }
   }
 
-  const KeyOrder order_;
+  const KeyOrder& order_;
   DeadStretches* const stretches_;
   DeadStretches::Moment now_;
   size_t steps_of_seek_ = 0;

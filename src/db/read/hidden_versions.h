@@ -29,7 +29,6 @@ class HiddenVersions {
     DCHECK_LE(now.sequence, kMaxSequence);
     ranges_ = std::move(ranges);
     dead_.Reset(now, steps_of_seek);
-    sequence_ = now.sequence;
   }
 
   // The walk goes on somewhere else.
@@ -98,20 +97,19 @@ class HiddenVersions {
 
   bool InRange(const RecordView& record, Walk walk) {
     DCHECK(ranges_.any());
-    if (record.sequence() > sequence_ || record.sequence() == 0) return false;  // a medium may say 0
+    if (record.sequence() > dead_.now().sequence || record.sequence() == 0) return false;  // a medium may say 0
     return record.sequence() <= ranges_.NewestOf(record.key, walk);
   }
 
   // Up to where sources need not be looked through. A walk at the range's own sequence sees nothing newer.
   uint64_t Newer(const Slice& key, Walk walk) {
     const uint64_t hidden = ranges_.NewestOf(key, walk);
-    DCHECK(hidden > 0 && hidden <= sequence_);
-    return hidden == sequence_ ? UINT64_MAX : hidden;
+    DCHECK(hidden > 0 && hidden <= dead_.now().sequence);
+    return hidden == dead_.now().sequence ? UINT64_MAX : hidden;
   }
 
   RangeCover ranges_;
   DeadStreak dead_;
-  uint64_t sequence_ = 0;
 };
 
 }  // namespace miodb

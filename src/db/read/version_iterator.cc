@@ -22,6 +22,7 @@ std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, cons
                                                      const ReadOptions& options) {
   DCHECK(state.memtable != nullptr && state.version != nullptr);
   std::vector<std::unique_ptr<InternalIterator>> sources;
+  sources.reserve(1 + state.immutables.size() + state.version->runs.size());
   sources.push_back(state.memtable->NewIterator());
   for (const MemTableRef& memtable : state.immutables)
     sources.push_back(memtable->NewIterator(memtable->max_sequence()));

@@ -34,13 +34,14 @@ class VisibleWalk {
       : context_(context),
         order_(context.order),
         options_(options),
-        lower_(options.iterate_lower_bound),
-        upper_(options.iterate_upper_bound),
         steps_(order_, 1),
         hidden_(order_, context.dead),
         operands_(point.now_micros) {
     Reset(std::move(point));
   }
+
+  VisibleWalk(const VisibleWalk&) = delete;
+  VisibleWalk& operator=(const VisibleWalk&) = delete;
 
   // The walk is to go on at this point; it stands nowhere. The new sources are there before the old ones go, and those
   // before the state that they lie in.
@@ -80,8 +81,8 @@ class VisibleWalk {
   // The first version of a key is its newest, so a seek to the sequence passes those that the iterator does not see.
   void SeekToFirst() {
     Jump();
-    if (lower_ != nullptr) {
-      versions_->Seek(*lower_, sequence_);
+    if (lower() != nullptr) {
+      versions_->Seek(*lower(), sequence_);
     } else {
       versions_->SeekToFirst();
     }
@@ -91,8 +92,8 @@ class VisibleWalk {
   // The upper bound is exclusive: the sources are put behind all versions of keys below it.
   void SeekToLast() {
     Jump();
-    if (upper_ != nullptr) {
-      SeekBefore(*upper_, kMaxSequence);
+    if (upper() != nullptr) {
+      SeekBefore(*upper(), kMaxSequence);
     } else {
       versions_->SeekToLast();
     }
@@ -101,9 +102,9 @@ class VisibleWalk {
 
   // A target below the lower bound would meet keys that the user must not see.
   void Seek(const Slice& target) {
-    const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
+    const bool below = lower() != nullptr && order_.Compare(target, *lower()) < 0;
     Jump();
-    versions_->Seek(below ? *lower_ : target, sequence_);
+    versions_->Seek(below ? *lower() : target, sequence_);
     FindForward(Slice(), false);
   }
 
@@ -144,6 +145,9 @@ class VisibleWalk {
   }
 
  private:
+  const Slice* lower() const { return options_.iterate_lower_bound; }
+  const Slice* upper() const { return options_.iterate_upper_bound; }
+
   // Where the sources stand. Behind operands: on their base, or behind all versions of the current key.
   enum class Standing : uint8_t { kOnCurrent, kBehindOperands, kBeforeCurrent };
 
@@ -153,7 +157,7 @@ class VisibleWalk {
   // Another family than the default one is kept to by bounds. Whether there are others is asked anew for each state:
   // with the first one the sources get keys that the default family has to pass.
   std::unique_ptr<InternalIterator> NewSources(const ReadState& state) const {
-    DCHECK(context_.family == kDefaultFamily || (lower_ != nullptr && upper_ != nullptr));
+    DCHECK(context_.family == kDefaultFamily || (lower() != nullptr && upper() != nullptr));
     std::unique_ptr<InternalIterator> all = NewVersionIterator(order_, state, context_.checksums, options_);
     if (context_.family != kDefaultFamily || !order_.has_families()) return all;
     return NewDefaultFamilyIterator(std::move(all), *context_.place);
@@ -226,7 +230,7 @@ class VisibleWalk {
     while (versions_->Valid()) {
       const RecordView* const record = &versions_->record();
       // First: nobody knows how many hidden versions lie behind the bound.
-      if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
+      if (upper() != nullptr && order_.Compare(record->key, *upper()) >= 0) return;
       if (record->sequence() > sequence_) {
         Pass(sequence_, Passed::kOfAnyKey);
         continue;
@@ -239,7 +243,7 @@ class VisibleWalk {
         Pass(0, Passed::kOfKey);
         continue;
       }
-      if (lower_ != nullptr && order_.Compare(record->key, *lower_) < 0) return FailOutside();
+      if (lower() != nullptr && order_.Compare(record->key, *lower()) < 0) return FailOutside();
       if (record->type() != kTypeValue) [[unlikely]] {
         if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
         if (record->type() == kTypeMerge) {
@@ -366,7 +370,7 @@ class VisibleWalk {
         PassDead(candidate, visible);
         in_key = visible = false;
       }
-      if (!in_key && lower_ != nullptr && order_.Compare(record.key, *lower_) < 0) {
+      if (!in_key && lower() != nullptr && order_.Compare(record.key, *lower()) < 0) {
         visible = false;
         break;
       }
@@ -383,7 +387,7 @@ class VisibleWalk {
         Keep(&candidate, &key_space_, nullptr);
       }
       if (record.sequence() <= sequence_) {
-        if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return FailOutside();
+        if (upper() != nullptr && order_.Compare(record.key, *upper()) >= 0) return FailOutside();
         if (record.type() == kTypeMerge) [[unlikely]]
           TakeNewer(record, candidate, visible);
         candidate = record;
@@ -413,8 +417,6 @@ class VisibleWalk {
   const DBIteratorContext& context_;
   const KeyOrder order_;
   const ReadOptions options_;
-  const Slice* const lower_;
-  const Slice* const upper_;
   std::shared_ptr<const ReadState> state_;  // what versions_ reads from
   std::unique_ptr<InternalIterator> versions_;
   uint64_t sequence_ = 0;
