@@ -375,8 +375,8 @@ struct MIODB_EXPORT Options {
 
   // With kLogPmem: so many bytes of log stay in the pool for DB::GetUpdatesSince after their flush, the newest ones. 0:
   // the log reaches back to the last flush. Much of it is the payload of tables, and takes no space besides; what was
-  // overwritten or copied since does. When the pool is nearly full all of it is let go of, before writers are slowed
-  // down. If the next open has a lower limit, it gives up the kept log above that limit.
+  // overwritten or copied since does. When the pool is nearly full its older half is let go of, as often as needed,
+  // before writers are slowed down. If the next open has a lower limit, it gives up the kept log above that limit.
   uint64_t keep_log_bytes = 0;
 
   // ---- Tables and compaction ---------------------------------------------------------------------------------------

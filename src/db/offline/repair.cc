@@ -316,11 +316,12 @@ Status Repairer::Write(Salvage* salvage) {
 // lacks.
 Status Repairer::WriteLost(const Salvage::Counts& counts) {
   CHECK(exchange_ == Exchange::kNotBegun);
-  char summary[256];
+  char summary[320];
   snprintf(summary, sizeof(summary),
            "kept %" PRIu64 " keys, from %" PRIu64 " table entries in %" PRIu64 " tables and %" PRIu64
-           " writes in the log; %" PRIu64 " entries lost, %" PRIu64 " lines above\n",
-           counts.keys, counts.entries, counts.tables, counts.writes, counts.entries_lost, lost_lines_);
+           " writes in the pool's log, and %" PRIu64 " updates in log files; %" PRIu64 " entries lost, %" PRIu64
+           " lines above\n",
+           counts.keys, counts.entries, counts.tables, counts.writes, file_updates_, counts.entries_lost, lost_lines_);
   Log(info_log_, "%s", summary);
   return ReplaceFile(env_, LostPath(name_), lost_ + summary);
 }

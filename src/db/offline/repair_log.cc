@@ -107,7 +107,9 @@ Status Repairer::LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* ba
         key, db, [this](const Problem& p) { Report(p); }, &keeps);
     if (!s.ok()) return s;
     if (keeps && newer != newest_.end()) AddOperands(newer->first, sequence, &newer->second, batch);
-    if (keeps) WriteBatchInternal::Add(batch, type, key, value);
+    if (!keeps) continue;
+    WriteBatchInternal::Add(batch, type, key, value);
+    file_updates_++;
   }
   return Status::OK();
 }

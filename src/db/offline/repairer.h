@@ -156,6 +156,7 @@ class Repairer {
   uint64_t log_reach_ = 0;                    // the log went at least this far
   uint64_t log_begin_ = UINT64_MAX;           // the first write of the log files; from here on newest_ is kept
   NewestByKey newest_;                        // outside of log files
+  uint64_t file_updates_ = 0;                 // that log files had and the new pool got
   RangeSetRef deleted_;                       // ranges that were; null: none
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
   Exchange exchange_ = Exchange::kUnknown;

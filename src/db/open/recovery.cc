@@ -24,8 +24,8 @@
 //     verifies them, and with Options::paranoid_checks this step does.
 //   3 Memtables take the chunks, with their records sorted by key, and the records of files. They count as sealed and
 //     are flushed in the background like any others; a flush of chunks builds the memtable's tree first.
-//   4 The last frame is flushed and fenced: a process that died between store and fence may have left it in the CPU's
-//     cache only, and what is read from now on must not disappear at the next power failure.
+//   4 The frames that the last writers may have left in the CPU's cache are flushed and fenced: a process may have died
+//     between store and fence, and a record that is read from now on must not disappear at the next power failure.
 //     Log files are synced; those behind a gap are removed, because what will be written could close the gap.
 //   5 A single edit marks the chunks as sealed at their valid length, drops the empty chunks, and drops kept chunks
 //     above the limit (kept_log.h). Nothing is ever appended to a recovered chunk, so a torn frame, or a stale one

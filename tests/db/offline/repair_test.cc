@@ -476,6 +476,17 @@ TEST_F(RepairTest, AFolderWithoutADatabaseStaysAsItIs) {
   }
 }
 
+TEST_F(RepairTest, UpdatesOfLogFilesAreCounted) {
+  options_.log_mode = kLogFile;
+  Open();
+  for (uint64_t n = 0; n < 7; n++) Write(FilledKey(n), "value");
+  Close();
+  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_NE(std::string::npos, Lost().find(" 0 writes in the pool's log, and 7 updates in log files; 0 entries lost"))
+      << Lost();
+  EXPECT_EQ(expected_, Contents());
+}
+
 TEST_F(RepairTest, AnotherKeyOrderIsKept) {
   options_.comparator = ReverseComparator();
   Make();

@@ -39,7 +39,8 @@ constexpr Verb kVerbs[] = {
      "its work are those of the open; a program that has it open shows its own by DB::GetProperty.",
      NewStats, Verb::Kind::kStore},
     {"properties", "DATABASE [NAME]...", 1, kMany, "show properties",
-     "Shows the properties that are named, or all of them; with --column_family those that a family has. miodb/db.h "
+     "Shows the properties that are named, or the common ones; with --column_family those that a family has. "
+     "miodb/db.h "
      "tells what each is.",
      NewProperties, Verb::Kind::kStore},
     {"flush", "DATABASE", 1, 1, "write the memtable into a table", "Writes what is in the log into a table.", NewFlush,
@@ -74,8 +75,7 @@ constexpr Verb kVerbs[] = {
      NewRestore, Verb::Kind::kOther},
     {"backups", "FOLDER list|verify|delete [GENERATION]", 2, 3, "list, verify and delete backups",
      "The list has a line for each generation, the oldest first: its number, time when it was made, bytes that it has, "
-     "and "
-     "bytes of these that it was the first to have, with tabs between them. verify reads one generation, or all, and "
+     "and bytes that were written for it, with tabs between them. verify reads one generation, or all, and "
      "compares checksums up to the first damage. delete removes one, and gives back what no other one has.\n"
      "The exit code is 1 if verify finds damage.",
      NewBackups, Verb::Kind::kOther},
