@@ -164,11 +164,13 @@ void AppendRandom(ThreadState* thread) {
   while (loop.More()) {
     const std::string_view key = thread->key.Make(thread->RandomKey());
     std::string_view old;
+    thread->AwaitRead(1);
     const Code code = thread->session->Get(key, &old);
     if (!thread->Check(code, "get")) return;
     longer.clear();
     if (code == Code::kOk) {
       thread->stats.counts.found++;
+      thread->Consume(key, old);
       longer.append(old).append(",");
     }
     longer.append(thread->NextValue());

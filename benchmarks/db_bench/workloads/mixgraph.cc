@@ -77,7 +77,7 @@ bool Delete(ThreadState* thread, const MixOperation& operation) {
   thread->AwaitWrite(key.size());
   if (!thread->Check(thread->session->Delete(key), "delete")) return false;
   thread->stats.counts.deletes++;
-  thread->CountWritten(key.size());
+  thread->CountDeleted(key.size());
   return true;
 }
 

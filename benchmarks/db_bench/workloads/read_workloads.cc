@@ -127,11 +127,14 @@ void SeekOrdered(ThreadState* thread) {
   OpLoop loop(&thread->stats, thread->workload.reads, thread->workload.duration_seconds);
   uint64_t number = 0;
   while (loop.More()) {
+    thread->AwaitRead(1);
     number = (number + thread->random.Uniform(kOrderedStep)) % thread->workload.key_space;
     const std::string_view key = thread->key.Make(number);
     Entry entry;
     thread->stats.counts.reads++;
-    if (cursor->Seek(key, &entry) && entry.key == key) thread->stats.counts.found++;
+    const bool valid = cursor->Seek(key, &entry);
+    if (valid && entry.key == key) thread->stats.counts.found++;
+    if (valid) thread->Consume(entry.key, entry.value);
     if (!thread->Check(cursor->Check(), "iterator")) return;
     thread->stats.FinishedOp(OpType::kSeek);
   }

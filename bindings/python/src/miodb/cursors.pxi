@@ -155,11 +155,14 @@ cdef class RawIterator(_Cursor):
 
     def item(self):
         """Key and value of the entry."""
+        cdef bytes key, value
         self.begin_at_entry()
         try:
-            return self.key_bytes(0), self.value_bytes()
+            key = self.key_bytes(0)
+            value = self.value_bytes()
         finally:
             self.end()
+        return key, value
 
     cdef int begin_at_entry(self) except -1:
         self.begin()
