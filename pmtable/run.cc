@@ -18,6 +18,10 @@ constexpr uint64_t kPrefetchGroup = 8;
 // So much of a record is asked for: most keys have ended there.
 constexpr size_t kPrefetchedKeyBytes = 33;
 
+// Records of at most so many bytes that lie in key order are lines in a row, of which the processor fetches the next by
+// itself.
+constexpr uint64_t kInARowBytes = 256;
+
 // Walks the tables of a run one after the other; they do not overlap, so there is nothing to merge. Asks for the
 // records ahead of the walk (kPrefetchGroup), because they lie where the log put them and every one may be a miss.
 // With kVerify a leaf is checked once when it is entered, from either side, and each record when it is shown.
@@ -151,14 +155,15 @@ class RunIterator final : public RecordIterator {
     Load(0);
   }
 
-  // The records at [begin, end), each with its key, which may lie in two lines. Where records lie in order the
+  // The records at [begin, end), each with its key, which may lie in two lines. Where short records lie in order the
   // processor's own prefetchers see the second one coming. Inlined in any case, as PrefetchLines says.
   [[gnu::always_inline]] void AskFor(uint64_t begin, uint64_t end) const {
     DCHECK_LE(end, table_->entries());
     const bool ordered = table_->has(kTableOrdered);
     for (uint64_t p = begin; p < end; p++) {
-      const char* const record = table_->pool()->At(table_->WordAt(p).ref());
-      ordered ? __builtin_prefetch(record) : PrefetchLines(record, kPrefetchedKeyBytes);
+      const IndexWord word = table_->WordAt(p);
+      const char* const record = table_->pool()->At(word.ref());
+      ordered && word.size() <= kInARowBytes ? __builtin_prefetch(record) : PrefetchLines(record, kPrefetchedKeyBytes);
     }
   }
 
