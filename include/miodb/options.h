@@ -183,7 +183,7 @@ struct MIODB_EXPORT Options {
   size_t keep_log_file_num = 2;
 
   // Bytes of log payload that one memtable takes before it is sealed and flushed. 4 KiB to 64 GiB.
-  // With the default the DRAM index over it is about 4 MiB at 1 KiB values and 24 MiB at 100 B values.
+  // With the default the DRAM index over it is about 6 MiB at 1 KiB values and 47 MiB at 100 B values.
   // A larger one makes fewer tables, which are merged less often, and takes more DRAM, more log to replay after a
   // crash, and a longer flush. Records that are small against their index entries fill a memtable by its DRAM before
   // that.
@@ -369,8 +369,8 @@ struct MIODB_EXPORT Options {
 
   // The memtable is sealed, if none waits for its flush, when the log files that are needed have more bytes than this.
   // 0: no limit but the memtables' own.
-  // With a volatile pool (see pool_path): above it the oldest data in the pool is moved to SSD, and writers are slowed
-  // down; at least four memtables; 0: twice the size of the pool.
+  // With a volatile pool (see pool_path): above it data in the pool are moved to SSD, the oldest first, and writers are
+  // slowed down; at least four memtables; 0: twice the size of the pool.
   uint64_t max_total_wal_size = 0;
 
   // With kLogPmem: so many bytes of log stay in the pool for DB::GetUpdatesSince after their flush, the newest ones. 0:
