@@ -41,7 +41,6 @@ class VisibleWalk {
   }
 
   VisibleWalk(const VisibleWalk&) = delete;
-  VisibleWalk& operator=(const VisibleWalk&) = delete;
 
   // The walk is to go on at this point; it stands nowhere. The new sources are there before the old ones go, and those
   // before the state that they lie in.
