@@ -163,7 +163,8 @@ class RunIterator final : public RecordIterator {
     for (uint64_t p = begin; p < end; p++) {
       const IndexWord word = table_->WordAt(p);
       const char* const record = table_->pool()->At(word.ref());
-      ordered&& word.size() <= kInARowBytes ? __builtin_prefetch(record) : PrefetchLines(record, kPrefetchedKeyBytes);
+      (ordered && word.size() <= kInARowBytes) ? __builtin_prefetch(record)
+                                               : PrefetchLines(record, kPrefetchedKeyBytes);
     }
   }
 

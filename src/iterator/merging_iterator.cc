@@ -12,8 +12,6 @@ namespace miodb {
 
 namespace {
 
-using Source = std::unique_ptr<InternalIterator>;
-
 // A heap of sources, the one to be visited next on top. All sources stand on the same side of the current version:
 // behind it or on it while the walk goes forward, before it or on it while it goes backward. A change of direction
 // therefore moves every source but the current one (Turn), and a walk in one direction moves one source a step.
@@ -23,58 +21,43 @@ using Source = std::unique_ptr<InternalIterator>;
 // began.
 class MergingIterator final : public InternalIterator {
  public:
-  MergingIterator(const KeyOrder& order, std::vector<Source> sources) : order_(order), sources_(std::move(sources)) {}
+  MergingIterator(const KeyOrder& order, std::vector<std::unique_ptr<InternalIterator>> sources)
+      : order_(order), sources_(std::move(sources)) {
+    heap_.reserve(sources_.size());
+  }
 
   bool Valid() const override { return current_ != nullptr; }
 
   // Positions every source and makes the heap anew, whichever direction the last walk had.
   void SeekToFirst() override {
-    for (const Source& source : sources_) source->SeekToFirst();
+    for (auto& source : sources_) source->SeekToFirst();
     Arrange(Direction::kForward);
   }
 
   void SeekToLast() override {
-    for (const Source& source : sources_) source->SeekToLast();
+    for (auto& source : sources_) source->SeekToLast();
     Arrange(Direction::kBackward);
   }
 
   void Seek(const Slice& key, uint64_t sequence) override {
-    for (const Source& source : sources_) source->Seek(key, sequence);
+    for (auto& source : sources_) source->Seek(key, sequence);
     Arrange(Direction::kForward);
   }
 
-  // REQUIRES: Valid(). A turn may meet damage, and then there is no current source any more.
+  // REQUIRES: Valid(), as for all steps.
   void Next() override {
-    DCHECK(Valid());
-    Face(Direction::kForward);
-    if (current_ == nullptr) return;
-    current_->Next();
-    Restore();
+    Step(Direction::kForward, [this] { current_->Next(); });
   }
-
   void Prev() override {
-    DCHECK(Valid());
-    Face(Direction::kBackward);
-    if (current_ == nullptr) return;
-    current_->Prev();
-    Restore();
+    Step(Direction::kBackward, [this] { current_->Prev(); });
   }
 
   // Each source passes what it has of a stretch when its turn comes.
   void NextFrom(const Slice& end, uint64_t sequence) override {
-    DCHECK(Valid());
-    Face(Direction::kForward);
-    if (current_ == nullptr) return;
-    current_->NextFrom(end, sequence);
-    Restore();
+    Step(Direction::kForward, [&] { current_->NextFrom(end, sequence); });
   }
-
   void PrevBefore(const Slice& begin, uint64_t sequence) override {
-    DCHECK(Valid());
-    Face(Direction::kBackward);
-    if (current_ == nullptr) return;
-    current_->PrevBefore(begin, sequence);
-    Restore();
+    Step(Direction::kBackward, [&] { current_->PrevBefore(begin, sequence); });
   }
 
   const RecordView& record() const override {
@@ -82,9 +65,9 @@ class MergingIterator final : public InternalIterator {
     return current_->record();
   }
 
-  // An error of a source, for as long as the source keeps it.
+  // The first error of a source, in the order from new to old. The error stays as long as that source keeps it.
   Status status() const override {
-    for (const Source& source : sources_) {
+    for (const auto& source : sources_) {
       Status s = source->status();
       if (!s.ok()) return s;
     }
@@ -118,58 +101,62 @@ class MergingIterator final : public InternalIterator {
 
   // The heap's order: what is to be visited last is "least". Inlined in any case: a step would pay for a call for each
   // source that it looks at.
-  [[gnu::always_inline]] bool HeapLess(const Source& a, const Source& b) const {
-    return direction_ == Direction::kForward ? Before(b.get(), a.get()) : Before(a.get(), b.get());
+  [[gnu::always_inline]] bool HeapLess(const InternalIterator* a, const InternalIterator* b) const {
+    if (direction_ == Direction::kBackward) std::swap(a, b);
+    return Before(b, a);
   }
 
   // A source is damaged. Going on with the others would show records that this source hides: an old value, or a key
   // that was deleted. So the whole walk ends, and status() says where.
   void Fail() {
-    live_ = 0;
+    heap_.clear();
     current_ = nullptr;
   }
 
   // Makes a heap of the sources that are valid, all positioned for this direction, which the walk has from now on.
   void Arrange(Direction direction) {
     direction_ = direction;
-    live_ = 0;
-    for (Source& source : sources_) {
+    heap_.clear();
+    for (auto& source : sources_) {
       if (!source->status().ok()) return Fail();
-      if (source->Valid()) source.swap(sources_[live_++]);
+      if (source->Valid()) heap_.push_back(source.get());
     }
-    std::make_heap(sources_.begin(), sources_.begin() + live_, [this](auto& a, auto& b) { return HeapLess(a, b); });
-    SetCurrent();
+    DCHECK_LE(heap_.size(), sources_.size());
+    std::make_heap(heap_.begin(), heap_.end(), [this](auto* a, auto* b) { return HeapLess(a, b); });
+    current_ = heap_.empty() ? nullptr : heap_.front();
+    DCHECK(current_ == nullptr || current_->Valid());
   }
 
   // After the source on top has moved: finds its new place.
   // Sifts down by hand: std::pop_heap and push_heap would sift twice, while most steps leave the source on top,
   // because runs of keys come from one source.
   void Restore() {
-    DCHECK(live_ > 0 && sources_.front().get() == current_);
+    DCHECK(!heap_.empty() && heap_.front() == current_);
     if (!current_->Valid()) {
       if (!current_->status().ok()) return Fail();
-      sources_.front().swap(sources_[--live_]);
+      heap_.front() = heap_.back();
+      heap_.pop_back();
     }
     for (size_t i = 0;;) {
       size_t child = 2 * i + 1;
-      if (child >= live_) break;
-      if (child + 1 < live_ && HeapLess(sources_[child], sources_[child + 1])) child++;
-      if (!HeapLess(sources_[i], sources_[child])) break;
-      sources_[i].swap(sources_[child]);
+      if (child >= heap_.size()) break;
+      if (child + 1 < heap_.size() && HeapLess(heap_[child], heap_[child + 1])) child++;
+      if (!HeapLess(heap_[i], heap_[child])) break;
+      std::swap(heap_[i], heap_[child]);
       i = child;
     }
-    SetCurrent();
+    DCHECK(heap_.empty() || heap_.front()->Valid());
+    current_ = heap_.empty() ? nullptr : heap_.front();
   }
 
-  void SetCurrent() {
-    DCHECK_LE(live_, sources_.size());
-    current_ = live_ > 0 ? sources_.front().get() : nullptr;
-    DCHECK(current_ == nullptr || current_->Valid());
-  }
-
-  // The next step goes in this direction.
-  void Face(Direction direction) {
+  // A turn may meet damage, and then there is no current source any more.
+  template <typename Move>
+  [[gnu::always_inline]] void Step(Direction direction, Move move) {
+    DCHECK(Valid());
     if (direction_ != direction) Turn(direction);
+    if (current_ == nullptr) return;
+    move();
+    Restore();
   }
 
   // Changes direction: puts every other source on the other side of the current version.
@@ -178,7 +165,7 @@ class MergingIterator final : public InternalIterator {
     InternalIterator* const pivot = current_;
     const std::string key = pivot->record().key.ToString();
     const uint64_t sequence = pivot->record().sequence();
-    for (const Source& source : sources_) {
+    for (auto& source : sources_) {
       if (source.get() == pivot) continue;
       source->Seek(key, sequence);  // the first version that is not before the pivot; maybe the same once more
       if (!source->status().ok()) continue;
@@ -200,15 +187,16 @@ class MergingIterator final : public InternalIterator {
   }
 
   const KeyOrder order_;
-  std::vector<Source> sources_;  // first those that have a version left, as a heap
-  size_t live_ = 0;              // how many these are
+  const std::vector<std::unique_ptr<InternalIterator>> sources_;
+  std::vector<InternalIterator*> heap_;
   InternalIterator* current_ = nullptr;
   Direction direction_ = Direction::kForward;  // set by Arrange alone
 };
 
 }  // namespace
 
-std::unique_ptr<InternalIterator> NewMergingIterator(const KeyOrder& order, std::vector<Source> sources) {
+std::unique_ptr<InternalIterator> NewMergingIterator(const KeyOrder& order,
+                                                     std::vector<std::unique_ptr<InternalIterator>> sources) {
   CHECK(std::none_of(sources.begin(), sources.end(), [](const auto& source) { return source == nullptr; }));
   if (sources.size() == 1) return std::move(sources.front());
   return std::make_unique<MergingIterator>(order, std::move(sources));

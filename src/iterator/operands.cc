@@ -8,7 +8,7 @@
 
 namespace miodb {
 
-// Keeps the memory of the list, since a walk meets one key with operands after the other.
+// operands_ keeps its memory, since a walk meets one key with operands after the other.
 void Operands::Clear() {
   operands_.clear();
   copies_.clear();

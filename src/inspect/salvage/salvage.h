@@ -91,7 +91,7 @@ class Salvage {
     uint64_t tables = 0;
     uint64_t entries = 0;         // read from tables
     uint64_t entries_lost = 0;    // known to be there and not readable
-    uint64_t writes = 0;          // read from the log
+    uint64_t writes = 0;          // read from the pool's log
     uint64_t keys = 0;            // handed out
     uint64_t searched_bytes = 0;  // for frames
     uint64_t hashed_bytes = 0;    // while searching for them
