@@ -52,8 +52,7 @@ struct BackupInfo {
   uint64_t generation = 0;  // from 1 on, one above the newest that there was
   uint64_t micros = 0;      // when it was made, by the system's date: microseconds since 1970
   uint64_t bytes = 0;       // of extents and table files that it has
-  uint64_t new_bytes =
-      0;  // written for it: what no generation before had, and its record; no table files that are linked
+  uint64_t new_bytes = 0;   // written for it: what no generation before had, and its record; no linked table files
 };
 
 // DB::CreateBackup adds a generation (db.h).

@@ -539,8 +539,8 @@ class MIODB_EXPORT DB {
 // Deletes the database in directory "name": its pool (options.pool_path) with all regions, what repairs kept or left
 // unfinished of it, its files and, if then empty, the directory. With an anonymous pool_path the pool goes that the
 // file STORE names, and without an ssd_path the SSD tier that it names. Outside of the directory only what says that it
-// is the database's goes, nothing if it was copied or moved since. In a directory without a
-// database LOG, its older ones and LOCK go. InvalidArgument for a foreign pool_path; fails if open; OK if missing.
+// is the database's goes, nothing if it was copied or moved since. In a directory without a database LOG, its older
+// ones and LOCK go. InvalidArgument for a foreign pool_path; fails if open; OK if missing.
 MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 
 // Rebuilds the database in directory "name" from what can still be read of its pool: for a database that DB::Open

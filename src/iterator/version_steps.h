@@ -24,8 +24,7 @@ class VersionSteps {
   // The key of the versions that were passed since Begin.
   enum class Passed : uint8_t { kOfKey, kOfAnyKey };
 
-  // sources: that a seek has to search.
-  // The order outlives this.
+  // The order outlives this. sources: that a seek has to search.
   VersionSteps(const KeyOrder& order, size_t sources) : order_(&order), most_(kStepsOfSeek * sources) {
     DCHECK_GT(sources, 0u);
   }

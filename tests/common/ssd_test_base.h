@@ -43,6 +43,16 @@ class SsdTestBase : public DbTestBase {
     return files;
   }
 
+  // The next open makes the database whole, and DestroyDB succeeds.
+  void OpenAndDestroy() {
+    ASSERT_OK(TryOpen());
+    Put("a", "1");
+    Open();
+    EXPECT_EQ("(a->1)", Forward(db_.get()));
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+  }
+
   // Makes the database for tests of repairs: every third key is overwritten after the first filling, every seventh
   // deleted.
   void MakeOf(uint64_t count) {

@@ -4,7 +4,7 @@
 #
 #   tools/checks/check_instructions.sh BUILD            count in this build folder; 10 % more than recorded fails, and a
 #                                                       put, get or step that Options::statistics makes 2 % dearer, and
-#                                                       a get, seek or step that 10,000 live deleted ranges make 20 %
+#                                                       any operation that 10,000 live deleted ranges make 20 %
 #   tools/checks/check_instructions.sh --update BUILD   record the counts of this build
 #   tools/checks/check_instructions.sh --self-test      prove that a higher count fails
 #

@@ -132,9 +132,10 @@ void SeekOrdered(ThreadState* thread) {
     const std::string_view key = thread->key.Make(number);
     Entry entry;
     thread->stats.counts.reads++;
-    const bool valid = cursor->Seek(key, &entry);
-    if (valid && entry.key == key) thread->stats.counts.found++;
-    if (valid) thread->Consume(entry.key, entry.value);
+    if (cursor->Seek(key, &entry)) {
+      if (entry.key == key) thread->stats.counts.found++;
+      thread->Consume(entry.key, entry.value);
+    }
     if (!thread->Check(cursor->Check(), "iterator")) return;
     thread->stats.FinishedOp(OpType::kSeek);
   }

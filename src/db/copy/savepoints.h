@@ -2,8 +2,8 @@
 //
 // Making one, step by step:
 //
-//   0 Have the column families stand still (FamilyGate::Still) until step 3 is done. Else the families would be those
-//     of step 3, and the records those of step 1 or 2: a batch over families would be in the savepoint by half.
+//   0 Have the column families stand still (FamilyGate::Still) until step 3 is done. Else families would be as in step
+//     3, and records as in step 1 or 2: a batch over families would be in the savepoint by half.
 //   1 Between two groups of writes: note the last sequence, and how far the log chunks of all memtables are filled.
 //     Where a fence is slow the log is synced up to here.
 //   2 If memtables have records that are in no chunk of the pool: wait for their flush.

@@ -17,8 +17,8 @@
 //
 // After a crash: before the fence of an append, the state without the edit (its record does not check, or it
 // does and the edit took effect: nobody was told yet). Before step 3 of a roll-over the old area, afterwards the new
-// one, which says the same, and the edit that was to be appended. Nothing is ever appended after a torn record, because
-// an opened area is left first.
+// area, which says the same, and has the edit that was to be appended. Nothing is ever appended after a torn record,
+// because an opened area is left first.
 //
 // An area that a savepoint names (savepoint_entry.h) is kept until no savepoint names it: it does not become the spare
 // when it is left. So before the current area gets such a name, a second spare is taken for it.

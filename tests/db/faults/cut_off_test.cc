@@ -113,12 +113,7 @@ class CutOffTest : public SsdTestBase, public testing::WithParamInterface<Mode> 
 
   // The next open makes the database whole, and DestroyDB removes all of it.
   void ExpectMadeAndRemoved() {
-    ASSERT_OK(TryOpen());
-    Put("a", "1");
-    Open();
-    EXPECT_EQ("(a->1)", Forward(db_.get()));
-    Close();
-    ASSERT_OK(DestroyDB(path_, options_));
+    ASSERT_NO_FATAL_FAILURE(OpenAndDestroy());
     ExpectNothingIsLeft();
   }
 

@@ -150,12 +150,7 @@ TEST_P(OpenFaultsTest, AnOpenThatFailsAtAnyCallTakesNothingAway) {
 TEST_P(OpenFaultsTest, AMakingThatFailsAtAnyCallIsBegunAgain) {
   Sweep([] {},
         [&] {
-          ASSERT_OK(TryOpen());
-          Put("a", "1");
-          Open();
-          EXPECT_EQ("(a->1)", Forward(db_.get()));
-          Close();
-          ASSERT_OK(DestroyDB(path_, options_));
+          ASSERT_NO_FATAL_FAILURE(OpenAndDestroy());
           EXPECT_FALSE(fs::exists(path_));
           EXPECT_FALSE(fs::exists(ssd_));
         });

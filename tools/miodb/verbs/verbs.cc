@@ -40,8 +40,7 @@ constexpr Verb kVerbs[] = {
      NewStats, Verb::Kind::kStore},
     {"properties", "DATABASE [NAME]...", 1, kMany, "show properties",
      "Shows the properties that are named, or the common ones; with --column_family those that a family has. "
-     "miodb/db.h "
-     "tells what each is.",
+     "miodb/db.h tells what each is.",
      NewProperties, Verb::Kind::kStore},
     {"flush", "DATABASE", 1, 1, "write the memtable into a table", "Writes what is in the log into a table.", NewFlush,
      Verb::Kind::kStore},
