@@ -57,7 +57,101 @@ Status Cut(const MergeRequest& request, size_t input, const TableRef& table, std
   return s;
 }
 
+// Keys that are looked at for a border, for each share: with n inputs a border is off by 1/kSamples of a share for each
+// of them at most, and by the root of n where keys are random.
+constexpr uint64_t kSamples = 64;
+
+// Payload of the piece, if all records of the table have one size.
+uint64_t PayloadOf(const TablePiece& piece) {
+  const PMTable& table = *piece.table;
+  DCHECK_GT(table.entries(), 0u);
+  return piece.whole() ? table.payload_bytes() : table.payload_bytes() / table.entries() * piece.entries();
+}
+
+// Keys of the cluster in their order, of each step-th entry. None: a record is damaged.
+std::vector<Slice> Sample(const KeyOrder& order, const Cluster& cluster, uint64_t step) {
+  std::vector<Slice> samples;
+  uint64_t next = step / 2;  // behind the begin of a piece
+  for (const std::vector<TablePiece>& pieces : cluster.inputs) {
+    for (const TablePiece& piece : pieces) {
+      for (; next < piece.entries(); next += step) {
+        RecordView record;
+        if (!piece.table->RecordAt(piece.begin + next, Checksums::kVerify, &record).ok()) return {};
+        samples.push_back(record.key);
+      }
+      next -= piece.entries();
+    }
+  }
+  std::sort(samples.begin(), samples.end(), [&](const Slice& a, const Slice& b) { return order.Compare(a, b) < 0; });
+  return samples;
+}
+
+// Where the keys from `from` on begin in the piece. Damage may show places that are not in order, so the caller sees
+// to that.
+Status PlaceOf(const KeyOrder& order, const TablePiece& piece, const Slice& from, uint64_t* place) {
+  *place = piece.end;
+  if (order.Compare(piece.table->largest(), from) < 0) return Status::OK();
+  *place = piece.begin;
+  if (order.Compare(from, piece.table->smallest()) <= 0) return Status::OK();
+  return piece.table->Seek(from, kMaxSequence, Checksums::kVerify, place);
+}
+
+// Cuts the cluster at keys near these places, which are counted in entries from its begin.
+std::vector<Cluster> CutAt(const KeyOrder& order, const Cluster& cluster, const std::vector<uint64_t>& places,
+                           uint64_t step) {
+  const std::vector<Slice> samples = Sample(order, cluster, step);
+  std::vector<Slice> borders{cluster.smallest};
+  for (const uint64_t place : places) {
+    const size_t sample = static_cast<size_t>(place / step);
+    if (sample < samples.size() && order.Compare(borders.back(), samples[sample]) < 0) {
+      borders.push_back(samples[sample]);
+    }
+  }
+  std::vector<Cluster> cut(borders.size());
+  for (size_t i = 0; i < cut.size(); i++) {
+    cut[i].place = cluster.place;
+    cut[i].whole = cluster.whole;
+    cut[i].smallest = borders[i];
+    cut[i].largest = i + 1 < borders.size() ? borders[i + 1] : cluster.largest;
+    cut[i].inputs.resize(cluster.inputs.size());
+  }
+  for (size_t input = 0; input < cluster.inputs.size(); input++) {
+    for (const TablePiece& piece : cluster.inputs[input]) {
+      uint64_t begin = piece.begin, end;
+      for (size_t i = 0; i < cut.size(); i++, begin = end) {
+        end = piece.end;
+        if (i + 1 < borders.size() && !PlaceOf(order, piece, borders[i + 1], &end).ok()) return {cluster};
+        end = std::clamp(end, begin, piece.end);
+        if (begin == end) continue;
+        cut[i].inputs[input].emplace_back(piece.table, begin, end);
+        cut[i].piece_count++;
+      }
+    }
+  }
+  for (Cluster& part : cut) {
+    std::erase_if(part.inputs, [](const std::vector<TablePiece>& pieces) { return pieces.empty(); });
+  }
+  std::erase_if(cut, [](const Cluster& part) { return part.inputs.empty(); });
+  return cut;
+}
+
 }  // namespace
+
+uint64_t Cluster::entries() const {
+  uint64_t sum = 0;
+  for (const std::vector<TablePiece>& pieces : inputs) {
+    for (const TablePiece& piece : pieces) sum += piece.entries();
+  }
+  return sum;
+}
+
+uint64_t Cluster::payload_bytes() const {
+  uint64_t sum = 0;
+  for (const std::vector<TablePiece>& pieces : inputs) {
+    for (const TablePiece& piece : pieces) sum += PayloadOf(piece);
+  }
+  return sum;
+}
 
 // A single pass goes over all pieces by their smallest key: a piece that begins behind the end of the cluster so far
 // begins the next. The sort is stable, so the pieces of a run stay in their order.
@@ -91,12 +185,42 @@ Status FindClusters(const MergeRequest& request, std::vector<Cluster>* clusters)
   size_t count = 0;
   for (Cluster& cluster : *clusters) {
     std::erase_if(cluster.inputs, [](const std::vector<TablePiece>& pieces) { return pieces.empty(); });
+    cluster.whole = {cluster.smallest, cluster.largest};
     CHECK_LE(cluster.inputs.size(), cluster.piece_count);
     count += cluster.piece_count;
   }
   CHECK_EQ(count, items.size());
   std::move(rests.begin(), rests.end(), std::back_inserter(*clusters));
   return Status::OK();
+}
+
+// A border between two shares is a number of entries. Each piece of a cluster goes to the share that its middle is in.
+std::vector<Share> ShareOut(const MergeRequest& request, std::vector<Cluster> clusters) {
+  uint64_t entries = 0, payload = 0;
+  for (const Cluster& cluster : clusters) {
+    entries += cluster.entries();
+    payload += cluster.payload_bytes();
+  }
+  const size_t count = request.sharing.CountFor(payload);
+  if (clusters.empty()) return {};
+  if (count == 1) return {std::move(clusters)};
+  const uint64_t step = std::max<uint64_t>(entries / count / kSamples, 1);
+  std::vector<Share> shares(count);
+  uint64_t before = 0;  // entries of the clusters that have a share
+  for (const Cluster& cluster : clusters) {
+    std::vector<uint64_t> borders;
+    for (uint64_t i = before * count / entries + 1; i * entries / count < before + cluster.entries(); i++) {
+      borders.push_back(i * entries / count - before);
+    }
+    for (Cluster& part : CutAt(request.order, cluster, borders, step)) {
+      const uint64_t size = part.entries();
+      shares[static_cast<size_t>((before + size / 2) * count / entries)].push_back(std::move(part));
+      before += size;
+    }
+  }
+  CHECK_EQ(before, entries);
+  std::erase_if(shares, [](const Share& share) { return share.empty(); });
+  return shares;
 }
 
 }  // namespace miodb

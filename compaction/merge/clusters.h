@@ -21,11 +21,20 @@ struct Cluster {
   // Where its output goes: to the output of the merge, or into the place of the one table that it has a piece of.
   enum class Place : uint8_t { kOutput, kRest };
 
+  struct Bounds {
+    Slice smallest;
+    Slice largest;
+  };
+
   Place place = Place::kOutput;
   std::vector<std::vector<TablePiece>> inputs;
   Slice smallest;
   Slice largest;  // no key of it is behind this one
+  Bounds whole;   // of the cluster before it was cut: what is older there decides about tombstones, as without shares
   size_t piece_count = 0;
+
+  uint64_t entries() const;
+  uint64_t payload_bytes() const;  // about
 
   // The table of a cluster that is one whole table; else null.
   const TableRef* only_table() const {
@@ -37,6 +46,14 @@ struct Cluster {
 // entry in the range of the request has no part in it. The request outlives the clusters. Corruption: a table that the
 // range cuts is damaged.
 Status FindClusters(const MergeRequest& request, std::vector<Cluster>* clusters);
+
+// The clusters of a share, in their order.
+using Share = std::vector<Cluster>;
+
+// Shares with about as many entries each, as many as the request's sharing has for clusters of this payload; none is
+// empty. A cluster that reaches over a border between two shares is cut at a key near it, unless its tables are damaged
+// there: then it stays whole, for its merge to find out. The request outlives the shares.
+std::vector<Share> ShareOut(const MergeRequest& request, std::vector<Cluster> clusters);
 
 }  // namespace miodb
 

@@ -10,8 +10,9 @@
 
 namespace miodb {
 
-void DropAccount::MakeBounds() {
+void PayloadExtents::MakeBounds() const {
   CHECK(extents_.empty());
+  if (entries_ <= payload_.size()) return;
   std::vector<PayloadBounds::Bounds> bounds;
   bounds.reserve(payload_.size());
   extents_.reserve(payload_.size());
@@ -23,19 +24,24 @@ void DropAccount::MakeBounds() {
   bounds_.Set(std::move(bounds));  // which checks that they lie apart
 }
 
-const ExtentRef* DropAccount::FindItem(PmRef ref) {
-  for (const ExtentRef* last : last_) {
-    if (last != nullptr && (*last)->Contains(ref)) return last;
-  }
-  if (extents_.empty() && entries_ > payload_.size()) MakeBounds();
+const ExtentRef* PayloadExtents::Find(PmRef ref) const {
+  std::call_once(made_, [this] { MakeBounds(); });
   const ExtentRef* found = nullptr;
   if (extents_.empty()) {
-    found = miodb::FindItem(payload_, ref);
+    found = FindItem(payload_, ref);
   } else if (const size_t i = bounds_.IndexOf(ref); i != PayloadBounds::kNone) {
     found = extents_[i];
   }
   DCHECK(found == nullptr || (*found)->Contains(ref));
-  DCHECK(!kChecksWhole || found == miodb::FindItem(payload_, ref));
+  DCHECK(!kChecksWhole || found == FindItem(payload_, ref));
+  return found;
+}
+
+const ExtentRef* DropAccount::FindItem(PmRef ref) {
+  for (const ExtentRef* last : last_) {
+    if (last != nullptr && (*last)->Contains(ref)) return last;
+  }
+  const ExtentRef* const found = payload_.Find(ref);
   if (found != nullptr) last_[(*found)->kind() == ExtentKind::kSettled] = found;
   return found;
 }
@@ -68,6 +74,13 @@ void DropAccount::Commit() {
   pending_.clear();
 }
 
+void DropAccount::Absorb(DropAccount* other) {
+  CHECK(pending_.empty() && other->pending_.empty());
+  DCHECK_EQ(&payload_, &other->payload_);
+  for (const auto& [extent, bytes] : other->kept_) kept_[extent] += bytes;
+  other->kept_.clear();
+}
+
 // In order, because neighbours share most of the way through the manifest's map, which an edit goes under the mutex.
 std::vector<DroppedPayload> DropAccount::Take() {
   CHECK(pending_.empty());
@@ -88,7 +101,8 @@ Status DropTables(const ExtentList& payload, const std::vector<TableRef>& tables
   CHECK(dropped != nullptr);
   const uint64_t entries = EntriesOf(tables);
   CHECK_GE(entries, tables.size());
-  DropAccount account(payload, entries);
+  const PayloadExtents extents(payload, entries);
+  DropAccount account(extents);
   for (const TableRef& table : tables) {
     Status s = account.DropAll(*table);
     if (!s.ok()) return s;

@@ -4,12 +4,13 @@
 // is long makes a table of slots first (pmtable/payload_bounds.h), which finds an extent in a time that does not depend
 // on their number.
 //
-// Threads: one.
+// Threads: PayloadExtents any, a DropAccount one.
 
 #ifndef MIODB_COMPACTION_MERGE_DROP_ACCOUNT_H_
 #define MIODB_COMPACTION_MERGE_DROP_ACCOUNT_H_
 
 #include <cstdint>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -23,10 +24,32 @@ namespace miodb {
 // The error of a table with a word that leads to no payload.
 Status OutsideOfPayload(const PMTable& table, IndexWord word);
 
-class DropAccount {
+// The payload extents of a version, as a job searches them.
+class PayloadExtents {
  public:
   // payload: of the version that has the job's tables; outlives this. entries: about how many extents may be asked for.
-  DropAccount(const ExtentList& payload, uint64_t entries) : payload_(payload), entries_(entries) {}
+  PayloadExtents(const ExtentList& payload, uint64_t entries) : payload_(payload), entries_(entries) {}
+  PayloadExtents(const PayloadExtents&) = delete;
+  PayloadExtents& operator=(const PayloadExtents&) = delete;
+
+  // The item of the list that holds this reference; null: none does.
+  const ExtentRef* Find(PmRef ref) const;
+
+ private:
+  void MakeBounds() const;
+
+  const ExtentList& payload_;
+  const uint64_t entries_;
+  // The table, made by the first search of a job that may ask often; empty: the list is asked.
+  mutable std::once_flag made_;
+  mutable std::vector<const ExtentRef*> extents_;
+  mutable PayloadBounds bounds_;
+};
+
+class DropAccount {
+ public:
+  // payload outlives this.
+  explicit DropAccount(const PayloadExtents& payload) : payload_(payload) {}
   DropAccount(const DropAccount&) = delete;
   DropAccount& operator=(const DropAccount&) = delete;
 
@@ -47,19 +70,18 @@ class DropAccount {
   void Commit();
   void Rollback() { pending_.clear(); }
 
+  // Takes over what the other account has kept. REQUIRES: nothing is pending in either.
+  void Absorb(DropAccount* other);
+
   // All that was kept, by offset. REQUIRES: nothing is pending.
   std::vector<DroppedPayload> Take();
 
  private:
   using Bytes = std::unordered_map<const ExtentRef*, uint64_t>;  // by items of payload_
 
-  void MakeBounds();
   const ExtentRef* FindItem(PmRef ref);
 
-  const ExtentList& payload_;
-  const uint64_t entries_;
-  std::vector<const ExtentRef*> extents_;  // of bounds_; none: the list is asked
-  PayloadBounds bounds_;
+  const PayloadExtents& payload_;
   const ExtentRef* last_[2] = {nullptr, nullptr};  // found of the log, and of copies
   Bytes pending_;
   Bytes kept_;

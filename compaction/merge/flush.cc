@@ -1,9 +1,10 @@
-// The flush: one walk over the memtable in key order. The flush stores an index; records are read for their keys and,
-// with the log on, never copied.
+// The flush: a walk over the memtable in key order, by a thread for each share. The flush stores an index; records are
+// read for their keys and, with the log on, never copied.
 
 #include "compaction/merge/flush.h"
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 #include "compaction/filter/range_walk.h"
@@ -16,10 +17,15 @@ namespace miodb {
 
 namespace {
 
-// Where the payload of a memtable's chunks lies in the pool. Memtables have few chunks, so the one that was found last
-// is looked at first.
+// Where the payload of a memtable's chunks lies in the pool.
 class PayloadMap {
  public:
+  struct Piece {
+    const char* begin;
+    const char* end;
+    ExtentRef extent;
+  };
+
   // Copies what is in DRAM into the pool. Records in the pool that writes without sync left may not be durable; the
   // fence at the end of the flush covers them. Chunks are cut to what is used, and the tails stay taken: until the edit
   // of this flush is durable, the manifest names the chunks at their full size.
@@ -38,49 +44,61 @@ class PayloadMap {
       extent->Trim(chunk->used);
       if (MIODB_MUTATED(kFlushFreesEarly)) extent->ReleaseTrimmed();
       extent->SetPayloadBytes(chunk->used);
-      pieces_.push_back({chunk->base, chunk->base + chunk->used, std::move(extent), 0});
+      pieces_.push_back({chunk->base, chunk->base + chunk->used, std::move(extent)});
     }
     std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
     for (size_t i = 1; i < pieces_.size(); i++) CHECK(pieces_[i - 1].end <= pieces_[i].begin);
   }
+
+  const std::vector<Piece>& pieces() const { return pieces_; }
+
+ private:
+  std::vector<Piece> pieces_;
+};
+
+// How much of that the entries of a share refer to. Memtables have few chunks, so the one that was found last is looked
+// at first.
+class PayloadUse {
+ public:
+  explicit PayloadUse(const PayloadMap& map) : pieces_(map.pieces()), live_bytes_(pieces_.size(), 0) {}
 
   // The word of an entry with this record.
   IndexWord WordOf(const char* p, ValueType type, uint64_t size) {
     CHECK_LT(last_, pieces_.size());
     if (p < pieces_[last_].begin || p >= pieces_[last_].end) {
       auto after = std::upper_bound(pieces_.begin(), pieces_.end(), p,
-                                    [](const char* q, const Piece& piece) { return q < piece.begin; });
+                                    [](const char* q, const PayloadMap::Piece& piece) { return q < piece.begin; });
       CHECK(after != pieces_.begin());
       last_ = static_cast<size_t>(after - pieces_.begin()) - 1;
       CHECK(p < pieces_[last_].end);
     }
-    CHECK_LE(size, static_cast<uint64_t>(pieces_[last_].end - p));
-    Piece& piece = pieces_[last_];
+    const PayloadMap::Piece& piece = pieces_[last_];
+    CHECK_LE(size, static_cast<uint64_t>(piece.end - p));
     const IndexWord word(piece.extent->offset() + static_cast<PmRef>(p - piece.begin), type, size);
     DCHECK(piece.extent->Contains(word.ref()));
-    piece.live_bytes += word.size();
+    live_bytes_[last_] += word.size();
     return word;
+  }
+
+  void Absorb(const PayloadUse& other) {
+    CHECK_EQ(live_bytes_.size(), other.live_bytes_.size());
+    for (size_t i = 0; i < live_bytes_.size(); i++) live_bytes_[i] += other.live_bytes_[i];
   }
 
   // The extents to which words refer.
   std::vector<MadePayload> Made() const {
     std::vector<MadePayload> made;
-    for (const Piece& piece : pieces_) {
-      CHECK(piece.extent != nullptr && piece.live_bytes <= 2 * piece.extent->size());
-      if (piece.live_bytes > 0) made.push_back({piece.extent, piece.live_bytes});
+    for (size_t i = 0; i < pieces_.size(); i++) {
+      CHECK(pieces_[i].extent != nullptr && live_bytes_[i] <= 2 * pieces_[i].extent->size());
+      if (live_bytes_[i] > 0) made.push_back({pieces_[i].extent, live_bytes_[i]});
     }
     if (MIODB_MUTATED(kPayloadUnnamed)) made.pop_back();
     return made;
   }
 
  private:
-  struct Piece {
-    const char* begin;
-    const char* end;
-    ExtentRef extent;
-    uint64_t live_bytes;
-  };
-  std::vector<Piece> pieces_;
+  const std::vector<PayloadMap::Piece>& pieces_;
+  std::vector<uint64_t> live_bytes_;  // of each
   size_t last_ = 0;
 };
 
@@ -97,7 +115,7 @@ ExpiryRange ExpiryOfEntry(const BLinkTree::Entry& from) {
 // comes behind it.
 class EntryWriter {
  public:
-  EntryWriter(const FlushRequest& request, PayloadMap* payload, TableSink* sink)
+  EntryWriter(const FlushRequest& request, PayloadUse* payload, TableSink* sink)
       : order_(request.order), payload_(payload), sink_(sink) {
     CHECK(payload_ != nullptr && sink_ != nullptr);
   }
@@ -146,7 +164,7 @@ class EntryWriter {
   }
 
   const KeyOrder order_;
-  PayloadMap* const payload_;
+  PayloadUse* const payload_;
   TableSink* const sink_;
   const BLinkTree::Entry* held_ = nullptr;  // a single deletion
   bool new_key_ = false;                    // what is taken next begins a key
@@ -161,72 +179,120 @@ bool InOrder(const KeyOrder& order, const BLinkTree::Entry& before, const BLinkT
   return c < 0 || (c == 0 && TagSequence(before.tag) > TagSequence(entry.tag));
 }
 
+TableSink::Options SinkOptions(const FlushRequest& request, uint64_t most_entries) {
+  TableSink::Options options{request.pool, request.order, Purpose::kFlush, request.filter_bits};
+  options.max_entries = most_entries;
+  options.min_sequence = request.memtable->min_sequence();
+  options.max_sequence = request.memtable->max_sequence();
+  options.ranges_applied = request.ranges != nullptr ? options.max_sequence : 0;
+  options.logged = true;
+  options.new_table_number = request.new_table_number;
+  return options;
+}
+
+// The flush of the entries of a share, by one thread.
+class ShareFlush {
+ public:
+  ShareFlush(const FlushRequest& request, const PayloadMap& payload, const BLinkTree::Share& share)
+      : request_(request),
+        share_(share),
+        use_(payload),
+        sink_(SinkOptions(request, share.most)),
+        writer_(request, &use_, &sink_),
+        judge_(request.filter, request.versions_once),
+        ranges_(request.ranges) {
+    CHECK_GT(share.most, 0u);
+  }
+
+  // Order is checked by the keys in the records, which are bytes of a
+  // medium in the pool: a record that was damaged after it was written must not lead to a table that is not sorted. The
+  // next record is asked for ahead, because the walk goes through them in key order and they lie in the order of
+  // writing.
+  Status Run() {
+    const BLinkTree::Entry* before = share_.before;
+    const BLinkTree::Entry* from = before != nullptr ? before->Next() : request_.memtable->tree().First();
+    for (;; before = from, from = from->Next()) {
+      CHECK(from != nullptr);
+      if (const BLinkTree::Entry* const next = from->Next(); next != nullptr) __builtin_prefetch(next->record);
+      Status s = Take(before, *from);
+      if (!s.ok()) return s;
+      if (from == share_.last) break;
+    }
+    Status s = writer_.Finish();
+    if (s.ok()) s = sink_.Finish(&tables_);
+    CHECK(!s.ok() || EntriesOf(tables_) == writer_.kept());
+    return s;
+  }
+
+  const std::vector<TableRef>& tables() const { return tables_; }
+  const PayloadUse& use() const { return use_; }
+
+ private:
+  // An expired record is kept as it is, because a record that it hides may lie deeper.
+  Status Take(const BLinkTree::Entry* before, const BLinkTree::Entry& entry) {
+    const KeyOrder& order = request_.order;
+    const uint64_t sequence = TagSequence(entry.tag);
+    DCHECK(sequence >= request_.memtable->min_sequence() && sequence <= request_.memtable->max_sequence());
+    if (before != nullptr && !InOrder(order, *before, entry)) {
+      return Status::Corruption(request_.pool->path(),
+                                "log record of write " + std::to_string(sequence) + " is out of order");
+    }
+    if (before == nullptr || !order.Equal(BLinkTree::KeyOf(&entry), BLinkTree::KeyOf(before))) {
+      judge_.NewKey();
+      writer_.NewKey();
+    }
+    if (const RangeFragment* const range = ranges_.Find(BLinkTree::KeyOf(&entry)); range != nullptr) [[unlikely]] {
+      const RangeVerdict verdict = JudgeRange(*range, *request_.filter, sequence, sequence, 0);
+      if (verdict == RangeVerdict::kGone) return Status::OK();
+      if (verdict == RangeVerdict::kKept) sink_.LimitRangesApplied(range->OldestAbove(sequence) - 1);
+    }
+    Status s = writer_.Take(entry, judge_.Judge(TagType(entry.tag), sequence, false));
+    return s.ok() && kChecksContracts && judge_.violated() ? PutTwice(request_.pool->path()) : s;
+  }
+
+  const FlushRequest& request_;
+  const BLinkTree::Share share_;
+  PayloadUse use_;
+  TableSink sink_;
+  EntryWriter writer_;
+  VersionJudge judge_;
+  RangeWalk ranges_;
+  std::vector<TableRef> tables_;
+};
+
 }  // namespace
 
-// Order is checked by the keys in the records, which are bytes of a medium in the pool: a record that was damaged after
-// it was written must not lead to a table that is not sorted. The table's number of entries is compared with what was
-// kept, and one fence at the end covers payload and index, before the caller's edit names them.
+// The fence at the end covers the payload, and the tables of an only share, before the caller's edit names them.
 Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables, std::vector<MadePayload>* payload) {
   CHECK(request.pool != nullptr && request.filter != nullptr);
   CHECK(payload != nullptr);
   tables->clear();
   payload->clear();
   const BLinkTree& tree = request.memtable->tree();
-  Pool* const pool = request.pool;
-  const KeyOrder& order = request.order;
   PayloadMap places;
-  places.Build(pool, request.memtable->segment());
+  places.Build(request.pool, request.memtable->segment());
   // The log of deletions of ranges alone may be kept by the edit.
-  if (tree.count() == 0) return pool->persist().Fence(Purpose::kFlush);
+  if (tree.count() == 0) return request.pool->persist().Fence(Purpose::kFlush);
   if (kChecksWhole) tree.Check();
-  TableSink::Options options{pool, order, Purpose::kFlush, request.filter_bits};
-  options.max_entries = tree.count();
-  options.min_sequence = request.memtable->min_sequence();
-  options.max_sequence = request.memtable->max_sequence();
-  options.ranges_applied = request.ranges != nullptr ? options.max_sequence : 0;
-  options.logged = true;
-  options.new_table_number = request.new_table_number;
-  TableSink sink(std::move(options));
-
-  // The next record is asked for ahead, because the walk goes through them in key order and they lie in the order of
-  // writing.
-  EntryWriter writer(request, &places, &sink);
-  VersionJudge judge(request.filter, request.versions_once);
-  RangeWalk ranges(request.ranges);
-  const BLinkTree::Entry* last = nullptr;
-  for (const BLinkTree::Entry* from = tree.First(); from != nullptr; last = from, from = from->Next()) {
-    if (const BLinkTree::Entry* const next = from->Next(); next != nullptr) __builtin_prefetch(next->record);
-    DCHECK(TagSequence(from->tag) >= request.memtable->min_sequence());
-    DCHECK(TagSequence(from->tag) <= request.memtable->max_sequence());
-    if (last != nullptr && !InOrder(order, *last, *from)) {
-      return Status::Corruption(pool->path(),
-                                "log record of write " + std::to_string(TagSequence(from->tag)) + " is out of order");
-    }
-    if (last == nullptr || !order.Equal(BLinkTree::KeyOf(from), BLinkTree::KeyOf(last))) {
-      judge.NewKey();
-      writer.NewKey();
-    }
-    const uint64_t sequence = TagSequence(from->tag);
-    if (const RangeFragment* const range = ranges.Find(BLinkTree::KeyOf(from)); range != nullptr) [[unlikely]] {
-      const RangeVerdict verdict = JudgeRange(*range, *request.filter, sequence, sequence, 0);
-      if (verdict == RangeVerdict::kGone) continue;
-      if (verdict == RangeVerdict::kKept) sink.LimitRangesApplied(range->OldestAbove(sequence) - 1);
-    }
-    // An expired record is kept as it is, because a record that it hides may lie deeper.
-    Status s = writer.Take(*from, judge.Judge(TagType(from->tag), sequence, false));
-    if (s.ok() && kChecksContracts && judge.violated()) s = PutTwice(pool->path());
-    if (!s.ok()) return s;
+  std::deque<ShareFlush> shares;
+  for (const BLinkTree::Share& share :
+       tree.ShareOut(request.sharing.CountFor(request.memtable->segment().used_bytes()))) {
+    shares.emplace_back(request, places, share);
   }
-  Status s = writer.Finish();
+  Status s = request.sharing.Run(shares.size(), [&](size_t i) {
+    Status flushed = shares[i].Run();
+    return flushed.ok() && shares.size() > 1 ? request.pool->persist().Fence(Purpose::kFlush) : flushed;
+  });
   if (!s.ok()) return s;
-  const uint64_t kept = writer.kept();
-  s = sink.Finish(tables);
-  CHECK(!s.ok() || EntriesOf(*tables) == kept);
-  CHECK_LE(kept, tree.count());
-  if (!s.ok()) return s;
-  *payload = places.Made();
+  PayloadUse use(places);
+  for (const ShareFlush& share : shares) {
+    tables->insert(tables->end(), share.tables().begin(), share.tables().end());
+    use.Absorb(share.use());
+  }
+  CHECK_LE(EntriesOf(*tables), tree.count());
+  *payload = use.Made();
   CHECK_EQ(payload->empty(), tables->empty());
-  return pool->persist().Fence(Purpose::kFlush);
+  return request.pool->persist().Fence(Purpose::kFlush);
 }
 
 }  // namespace miodb

@@ -5,7 +5,7 @@
 //   2 Walk the memtable in key order, drop versions that nobody sees, those that its deletions of ranges hide among
 //     them, stream the packed index out. The result is a single table, unless free space is too scattered for its
 //     index.
-//   3 Fence. The caller then writes one manifest edit: tables added as a run, log chunks retired. After it the unused
+//   4 Fence. The caller then writes one manifest edit: tables added as a run, log chunks retired. After it the unused
 //     tails of the chunks, trimmed here, may be let go (Extent::ReleaseTrimmed).
 //
 // After a crash: before that edit free space, and the log chunks still named as log; after it the run.
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "compaction/filter/version_filter.h"
+#include "compaction/merge/sharing.h"
 #include "pmtable/run.h"
 #include "src/iterator/range_set.h"
 #include "src/memtable/memtable.h"
@@ -34,6 +35,7 @@ struct FlushRequest {
   std::function<uint64_t()> new_table_number;
   bool versions_once = true;     // see VersionJudge
   RangeSetRef ranges = nullptr;  // of the memtable; null: none
+  Sharing sharing = {};
 };
 
 // *tables: of the new run, in key order; none if the memtable is empty. *payload: of the tables.

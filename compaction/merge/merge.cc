@@ -4,6 +4,9 @@
 #include "compaction/merge/merge.h"
 
 #include <algorithm>
+#include <atomic>
+#include <deque>
+#include <iterator>
 #include <memory>
 
 #include "compaction/filter/range_walk.h"
@@ -25,13 +28,6 @@ namespace {
 bool HasMarked(const std::vector<TablePiece>& pieces) {
   return std::any_of(pieces.begin(), pieces.end(),
                      [](const TablePiece& piece) { return piece.table->marked.load(std::memory_order_relaxed); });
-}
-
-// Payload of the piece, if all records of the table have one size.
-uint64_t PayloadOf(const TablePiece& piece) {
-  const PMTable& table = *piece.table;
-  DCHECK_GT(table.entries(), 0u);
-  return piece.whole() ? table.payload_bytes() : table.payload_bytes() / table.entries() * piece.entries();
 }
 
 // Marks that are set while a cluster is merged are left to the next merge. A rest stays where its table was, for which
@@ -66,7 +62,8 @@ class ClusterMerge {
         account_(account),
         result_(result),
         may_copy_(MayCopy(request, cluster)),
-        bottom_(cluster.place == Cluster::Place::kOutput && !HasOlder(request, cluster.smallest, cluster.largest)),
+        bottom_(cluster.place == Cluster::Place::kOutput &&
+                !HasOlder(request, cluster.whole.smallest, cluster.whole.largest)),
         judge_(request.filter, request.versions_once),
         ranges_(request.ranges) {
     TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits, request.place_level};
@@ -78,7 +75,7 @@ class ClusterMerge {
     // Copies no longer have to leave the space that indexes have taken.
     options.index_taken = [copier](int64_t bytes) { copier->CountIndex(bytes); };
     CHECK(!cluster.inputs.empty());
-    uint64_t payload_bytes = 0;
+    const uint64_t payload_bytes = cluster.payload_bytes();
     for (const std::vector<TablePiece>& pieces : cluster.inputs) {
       for (const TablePiece& piece : pieces) {
         const PMTable* const table = piece.table.get();
@@ -87,7 +84,6 @@ class ClusterMerge {
         options.max_entries += piece.entries();
         options.min_sequence = std::min(options.min_sequence, table->min_sequence());
         options.max_sequence = std::max(options.max_sequence, table->max_sequence());
-        payload_bytes += PayloadOf(piece);
         // Where records are copied, each that stays in its place is looked at.
         options.logged = options.logged || (table->has(kTableLogged) && !may_copy_);
       }
@@ -333,10 +329,82 @@ class ClusterMerge {
   bool any_ = false;
 };
 
+// The merge of the clusters of a share, by one thread.
+class ShareMerge {
+ public:
+  ShareMerge(const MergeRequest& request, Share share, const PayloadExtents& payload,
+             std::atomic<uint64_t>* index_taken)
+      : request_(request), share_(std::move(share)), account_(payload), copier_(request, index_taken) {
+    CHECK(!share_.empty());
+  }
+
+  // Durable when it returns OK.
+  Status Run() {
+    for (const Cluster& cluster : share_) {
+      Status s = Merge(cluster);
+      if (!s.ok()) return s;
+    }
+    return request_.pool->persist().Fence(request_.purpose);
+  }
+
+  // Hands over what the share has made.
+  void Finish(MergeResult* result, DropAccount* account) {
+    const auto move = [](auto* from, auto* to) { std::move(from->begin(), from->end(), std::back_inserter(*to)); };
+    move(&result_.added, &result->added);
+    move(&result_.rests, &result->rests);
+    std::vector<MadePayload> made = copier_.Take();
+    move(&made, &result->payload.made);
+    account->Absorb(&account_);
+    Count(result);
+  }
+
+  // Adds what it counted, which is known of a share that failed too.
+  void Count(MergeResult* result) const {
+    result->entries_read += result_.entries_read;
+    result->entries_dropped += result_.entries_dropped;
+    result->range_dropped += result_.range_dropped;
+    result->range_reads += result_.range_reads;
+    result->record_bytes_read += result_.record_bytes_read;
+    result->bytes_copied += copier_.bytes_copied();
+    result->copies_refused = result->copies_refused || copier_.full();
+    result->shares.push_back(result_.entries_read);
+  }
+
+  bool given_up() const { return result_.given_up; }
+
+ private:
+  // A cluster is tried twice: first with space for tables of average size, which is nearly always enough and leaves the
+  // rest of the pool to others, then, if a key with many versions did not fit, with space for all entries.
+  Status Merge(const Cluster& cluster) {
+    Status s;
+    for (const TableSpace space : {TableSpace::kAverage, TableSpace::kAllEntries}) {
+      const uint64_t read = result_.entries_read, dropped = result_.entries_dropped;
+      const uint64_t range_dropped = result_.range_dropped;
+      ClusterMerge merge(request_, cluster, space, &account_, &copier_, &result_);
+      s = merge.Run();
+      if (s.ok() || !merge.overflowed()) break;
+      copier_.Rollback();
+      account_.Rollback();
+      result_.entries_read = read;
+      result_.entries_dropped = dropped;
+      result_.range_dropped = range_dropped;
+    }
+    if (!s.ok()) return s;
+    copier_.Commit();
+    account_.Commit();
+    return s;
+  }
+
+  const MergeRequest& request_;
+  const Share share_;
+  DropAccount account_;
+  RecordCopier copier_;
+  MergeResult result_;
+};
+
 }  // namespace
 
-// A cluster is tried twice: first with space for tables of average size, which is nearly always enough and leaves the
-// rest of the pool to others, then, if a key with many versions did not fit, with space for all entries.
+// Clusters that move or go as a whole are the caller's; those to be merged are shared out.
 Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   CHECK(request.pool != nullptr && request.filter != nullptr && request.payload != nullptr);
   CHECK(!request.inputs.empty());
@@ -345,58 +413,56 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   CHECK(result->payload.empty());
   uint64_t entries = 0;
   for (const std::vector<TableRef>& tables : request.inputs) entries += EntriesOf(tables);
-  DropAccount account(*request.payload, entries);
-  RecordCopier copier(request);
-  std::vector<Cluster> clusters;
-  Status found = FindClusters(request, &clusters);
-  if (!found.ok()) return found;
+  const PayloadExtents extents(*request.payload, entries);
+  DropAccount account(extents);
+  std::vector<Cluster> clusters, merged;
+  Status s = FindClusters(request, &clusters);
+  if (!s.ok()) return s;
   size_t inputs = 0;  // tables with a part in the merge
-  for (const Cluster& cluster : clusters) {
+  for (Cluster& cluster : clusters) {
     if (cluster.place == Cluster::Place::kOutput) inputs += cluster.piece_count;
     if (cluster.only_table() != nullptr && IsGone(request, **cluster.only_table())) {
       const TableRef& table = *cluster.only_table();
-      Status s = account.DropAll(*table);
+      s = account.DropAll(*table);
       if (!s.ok()) return s;
       account.Commit();
       result->removed.push_back(table);
       result->entries_dropped += table->entries();
       result->entries_read += table->entries();
-      continue;
-    }
-    if (cluster.only_table() != nullptr && !NeedsRewrite(request, **cluster.only_table())) {
+    } else if (cluster.only_table() != nullptr && !NeedsRewrite(request, **cluster.only_table())) {
       result->moved.push_back(*cluster.only_table());
-      continue;
-    }
-    Status s;
-    for (const TableSpace space : {TableSpace::kAverage, TableSpace::kAllEntries}) {
-      const uint64_t read = result->entries_read, dropped = result->entries_dropped;
-      const uint64_t range_dropped = result->range_dropped;
-      ClusterMerge merge(request, cluster, space, &account, &copier, result);
-      s = merge.Run();
-      if (s.ok() || !merge.overflowed()) break;
-      copier.Rollback();
-      account.Rollback();
-      result->entries_read = read;
-      result->entries_dropped = dropped;
-      result->range_dropped = range_dropped;
-    }
-    if (!s.ok()) return s;
-    copier.Commit();
-    account.Commit();
-    if (cluster.place == Cluster::Place::kRest) continue;
-    for (const std::vector<TablePiece>& pieces : cluster.inputs) {
-      for (const TablePiece& piece : pieces) result->removed.push_back(piece.table);
+    } else {
+      merged.push_back(std::move(cluster));
     }
   }
-  result->payload = {copier.Take(), account.Take()};
-  CHECK(request.may_copy || result->payload.made.empty());
+  std::vector<TableRef> tables;  // of the merged ones
+  for (const Cluster& cluster : merged) {
+    if (cluster.place == Cluster::Place::kRest) continue;
+    for (const std::vector<TablePiece>& pieces : cluster.inputs) {
+      for (const TablePiece& piece : pieces) tables.push_back(piece.table);
+    }
+  }
+  std::atomic<uint64_t> index_taken{0};
+  std::deque<ShareMerge> shares;
+  for (Share& share : ShareOut(request, std::move(merged))) {
+    shares.emplace_back(request, std::move(share), extents, &index_taken);
+  }
+  s = request.sharing.Run(shares.size(), [&](size_t i) { return shares[i].Run(); });
+  if (!s.ok()) {
+    for (const ShareMerge& share : shares) {
+      share.Count(result);
+      result->given_up = result->given_up || share.given_up();
+    }
+    return s;
+  }
+  for (ShareMerge& share : shares) share.Finish(result, &account);
+  std::move(tables.begin(), tables.end(), std::back_inserter(result->removed));
+  result->payload.dropped = account.Take();
+  CHECK(request.may_copy || (result->payload.made.empty() && result->bytes_copied == 0));
   CHECK(result->entries_dropped == 0 || !result->payload.dropped.empty() || MIODB_MUTATED(kDropUncounted));
   CHECK_EQ(result->moved.size() + result->removed.size(), inputs);
   CHECK_LE(result->entries_dropped, result->entries_read);
-  CHECK(request.may_copy || copier.bytes_copied() == 0);
-  result->bytes_copied = copier.bytes_copied();
-  result->copies_refused = copier.full();
-  return request.pool->persist().Fence(request.purpose);
+  return s;
 }
 
 }  // namespace miodb

@@ -10,13 +10,17 @@
 //     key are folded into one record (merge_output.h).
 //   4 Fence. The caller then writes one manifest edit: inputs removed, outputs placed.
 //
+// A large merge goes in shares to several threads (sharing.h): clusters that lie side by side, of which large ones are
+// cut at keys that split their entries. Steps 2 to 4 are those of a share.
+//
 // After a crash: before that edit the inputs and free space, after it the outputs. Inputs stay readable for
 // whoever has pinned them.
 //
 // Why a reader misses nothing: the output holds, for every registered snapshot and for "now", the same newest visible
 // version of each key as the inputs did, and takes their place in the order of age.
 //
-// Threads: one per job; jobs on disjoint inputs run side by side.
+// Threads: one per share; jobs on disjoint inputs run side by side. Filters, operators and functions of a request are
+// called by the threads of all shares.
 
 #ifndef MIODB_COMPACTION_MERGE_MERGE_H_
 #define MIODB_COMPACTION_MERGE_MERGE_H_
@@ -27,6 +31,7 @@
 #include <vector>
 
 #include "compaction/filter/version_filter.h"
+#include "compaction/merge/sharing.h"
 #include "miodb/compaction_filter.h"
 #include "miodb/merge_operator.h"
 #include "pmtable/run.h"
@@ -86,6 +91,7 @@ struct MergeRequest {
   uint64_t ranges_applied = 0;                          // the newest write that the ranges may be of
   std::function<uint64_t()> new_table_number = nullptr;
   std::function<bool()> stop = nullptr;  // asked now and then; give up when it says so
+  Sharing sharing = {};
 };
 
 // A table with the entries of an input that lie outside of the range, to be in its place.
@@ -108,6 +114,7 @@ struct MergeResult {
   uint64_t record_bytes_read = 0;  // for keys that heads do not tell apart, for sequences, copies and folds
   bool given_up = false;           // because stop said so
   bool copies_refused = false;     // some record that the policy wants copied stayed where it was for lack of space
+  std::vector<uint64_t> shares;    // entries read of each
 };
 
 Status MergeRuns(const MergeRequest& request, MergeResult* result);

@@ -26,7 +26,8 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   CHECK_GT(size, 0u);
   const uint64_t wanted = std::max(size, request_.copy_extents.bytes);
   const uint64_t least = std::max(size, request_.copy_extents.least);
-  const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
+  const uint64_t index_taken = index_taken_->load(std::memory_order_relaxed);  // relaxed: a figure, as below
+  const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken);
   const uint64_t leave = request_.leave_free + index_left;
   Pool* const pool = request_.pool;
   const Status s = pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_, request_.place_level);
@@ -89,8 +90,8 @@ bool RecordCopier::Write(uint64_t tag, const Slice& key, const Slice& value, Ind
 
 // Bytes of a tail that is given back are negative.
 void RecordCopier::CountIndex(int64_t bytes) {
-  CHECK(bytes >= 0 || index_taken_ >= static_cast<uint64_t>(-bytes));
-  index_taken_ += static_cast<uint64_t>(bytes);
+  const uint64_t before = index_taken_->fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
+  CHECK(bytes >= 0 || before >= static_cast<uint64_t>(-bytes));
 }
 
 // An extent that was taken has at least the record that it was taken for.

@@ -1,11 +1,12 @@
 // Copies records into extents of their own, as the policy of a merge asks. The extents are filled one after the other,
 // in key order; tables that follow one another share an extent.
 //
-// Threads: one. Durable after the fence at the end of the merge. After a crash: free space.
+// Threads: one, that of a share. Durable after the fence at the end of the share. After a crash: free space.
 
 #ifndef MIODB_COMPACTION_MERGE_RECORD_COPIER_H_
 #define MIODB_COMPACTION_MERGE_RECORD_COPIER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -16,8 +17,11 @@ namespace miodb {
 
 class RecordCopier {
  public:
-  // The request outlives this.
-  explicit RecordCopier(const MergeRequest& request) : request_(request) {}
+  // index_taken: what all shares of the job have taken for indexes. Both outlive this.
+  RecordCopier(const MergeRequest& request, std::atomic<uint64_t>* index_taken)
+      : request_(request), index_taken_(index_taken) {
+    CHECK(index_taken != nullptr);
+  }
 
   // Whether the policy wants the record of this word, in this extent, copied.
   bool Wanted(const Extent& extent, const IndexWord& word) const;
@@ -53,6 +57,7 @@ class RecordCopier {
   }
 
   const MergeRequest& request_;
+  std::atomic<uint64_t>* const index_taken_;
   std::vector<MadePayload> made_;  // that are full
   ExtentRef extent_;               // being filled
   uint64_t used_ = 0;
@@ -63,7 +68,6 @@ class RecordCopier {
   uint64_t kept_live_ = 0;
   uint64_t evacuated_ = 0;  // of it, by marked records
   uint64_t bytes_copied_ = 0;
-  uint64_t index_taken_ = 0;
   bool full_ = false;
 };
 

@@ -226,6 +226,37 @@ void BLinkTree::Check() const {
   }
 }
 
+// A share ends with the last version of the first key of a leaf. Of the entries that leaves do not show, any may lie in
+// any share.
+std::vector<BLinkTree::Share> BLinkTree::ShareOut(size_t count) const {
+  CHECK_GT(count, 0u);
+  if (First() == nullptr) return {};
+  const uint64_t left_out = left_out_.load(std::memory_order_relaxed);  // relaxed: nobody inserts
+  const Page* page = root_.load(std::memory_order_acquire);
+  while (page->level > 0) page = static_cast<const Page*>(page->slots[0].place.load(std::memory_order_acquire));
+  std::vector<Share> shares;
+  const Entry* before = nullptr;
+  uint64_t passed = page->count.load(std::memory_order_acquire) - 1;  // entries of leaves; the first has head_
+  uint64_t begin = 0;                                                 // the same where the share began
+  for (page = page->right; page != nullptr && shares.size() + 1 < count; page = page->right) {
+    if (passed >= this->count() * (shares.size() + 1) / count) {
+      const Entry* last = page->first;
+      uint64_t versions = 1;
+      for (; last->Next() != nullptr && order_.Equal(KeyOf(last), KeyOf(last->Next())); versions++) last = last->Next();
+      if (last->Next() == nullptr) break;
+      if (last != before) {
+        shares.push_back({before, last, passed - begin + versions + left_out});
+        before = last;
+        begin = passed;
+      }
+    }
+    passed += page->count.load(std::memory_order_acquire);
+  }
+  shares.push_back({before, last_, this->count() - begin});
+  DCHECK_LE(shares.size(), count);
+  return shares;
+}
+
 BLinkTree::Entry* BLinkTree::Seek(const Slice& key, uint64_t sequence) const {
   const Target target = MakeTarget(key, sequence);
   Entry* entry = Find(target)->Next();

@@ -26,7 +26,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "miodb/slice.h"
 #include "src/format/record.h"
@@ -101,6 +103,17 @@ class BLinkTree {
 
   // Without those that were added by InsertBeside and not told of by EndBeside yet.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+
+  // Entries side by side, with all versions of their keys.
+  struct Share {
+    const Entry* before;  // the entry before them; null: they begin with the first
+    const Entry* last;
+    uint64_t most;  // there are no more of them
+  };
+
+  // Cuts the entries into so many shares of about the same number, or fewer where keys have many versions. None is
+  // empty. Visits every leaf. REQUIRES: nobody inserts.
+  std::vector<Share> ShareOut(size_t count) const;
 
   // Checks what must hold while nobody inserts: the entries are as many as were inserted, the heads in their order, and
   // each page's first comes before that of the page on its right. Reads no record.

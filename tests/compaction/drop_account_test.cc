@@ -31,7 +31,8 @@ TEST(DropAccountTest, EveryByteIsOfTheExtentThatHoldsIt) {
         payload.Insert(ExtentsBefore(payload, extent->offset()), extent);
       }
     }
-    DropAccount account(payload, random.OneIn(2) ? 0 : 1000);
+    const PayloadExtents extents(payload, random.OneIn(2) ? 0 : 1000);
+    DropAccount account(extents), other(extents);
     EXPECT_EQ(nullptr, account.Find(kExtentUnit));
     std::map<PmRef, uint64_t> kept, pending;
     for (int i = 0; i < 300 && !payload.empty(); i++) {
@@ -41,13 +42,14 @@ TEST(DropAccountTest, EveryByteIsOfTheExtentThatHoldsIt) {
       ASSERT_EQ(extent.get(), account.Find(ref));
       ASSERT_OK(account.Drop(*table, word));
       pending[extent->offset()] += word.size();
-      for (const ExtentRef& other : unknown) {
-        ASSERT_EQ(nullptr, account.Find(other->offset()));
-        EXPECT_STATUS(Corruption, account.Drop(*table, word.WithRef(other->offset())));
+      for (const ExtentRef& stranger : unknown) {
+        ASSERT_EQ(nullptr, account.Find(stranger->offset()));
+        EXPECT_STATUS(Corruption, account.Drop(*table, word.WithRef(stranger->offset())));
       }
       if (!random.OneIn(20)) continue;
       if (random.OneIn(2)) {
         account.Commit();
+        if (random.OneIn(2)) other.Absorb(&account);  // as the accounts of shares are
         for (const auto& [offset, bytes] : pending) kept[offset] += bytes;
       } else {
         account.Rollback();
@@ -55,6 +57,8 @@ TEST(DropAccountTest, EveryByteIsOfTheExtentThatHoldsIt) {
       pending.clear();
     }
     account.Rollback();
+    account.Absorb(&other);
+    EXPECT_TRUE(other.Take().empty());
     std::map<PmRef, uint64_t> taken;
     for (const DroppedPayload& drop : account.Take()) {
       ASSERT_TRUE(taken.empty() || taken.rbegin()->first < drop.extent->offset());

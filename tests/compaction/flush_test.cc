@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <set>
 
@@ -51,9 +52,10 @@ class FlushWorld {
     for (const auto& chunk : table_.segment().chunks) chunk_bytes_ += chunk->used.load();
   }
 
-  Status Flush(const std::vector<uint64_t>& snapshots, std::vector<TableRef>* tables) {
+  Status Flush(const std::vector<uint64_t>& snapshots, std::vector<TableRef>* tables, size_t shares = 1) {
     const VersionFilter filter(snapshots);
     FlushRequest request{pool_.get(), order_, &table_, &filter, 10, [this] { return ++last_number_; }};
+    if (shares > 1) request.sharing = InThreads(shares);
     return FlushMemTable(request, tables, &payload_);
   }
 
@@ -123,7 +125,7 @@ class FlushWorld {
   FrameWriter writer_{&pool_->persist(), pool_->secret()};
   std::vector<TestVersion> versions_;  // by sequence
   uint64_t chunk_bytes_ = 0;
-  uint64_t last_number_ = 0;
+  std::atomic<uint64_t> last_number_{0};
 };
 
 std::vector<uint64_t> DrawSnapshots(FlushWorld* world) {
@@ -157,6 +159,29 @@ TEST_P(FlushModes, WritesWhatReadsNeed) {
     EXPECT_EQ(1u, tables.size());
     world.Check(snapshots, tables);
     if (HasFatalFailure()) return;
+  }
+}
+
+// As many tables as shares, of like sizes, with the same entries; keys of many versions stay in one.
+TEST_P(FlushModes, SharesAreOfLikeSizes) {
+  for (const size_t count : {2, 8, 32}) {
+    for (const size_t keys : {size_t{30000}, size_t{7}}) {
+      SCOPED_TRACE(testing::Message() << count << " shares of " << keys << " keys");
+      FlushShape shape;
+      shape.log_on = GetParam();
+      shape.key_count = keys;
+      shape.updates = 30000;
+      FlushWorld world(shape, count);
+      const std::vector<uint64_t> snapshots = DrawSnapshots(&world);
+      std::vector<TableRef> tables;
+      ASSERT_OK(world.Flush(snapshots, &tables, count));
+      world.Check(snapshots, tables);
+      if (HasFatalFailure()) return;
+      EXPECT_LE(tables.size(), std::min(count, keys));
+      if (keys < 30000) continue;
+      ASSERT_EQ(count, tables.size());
+      for (const TableRef& table : tables) EXPECT_LE(table->entries() * count, EntriesOf(tables) / 10 * 12);
+    }
   }
 }
 

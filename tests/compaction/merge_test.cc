@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -27,7 +30,8 @@ void MergeAndCheck(const MergeShape& shape, uint64_t seed, void (*change)(MergeR
   {
     MergeResult result;
     ASSERT_OK(MergeRuns(request, &result));
-    EXPECT_GT(world.pool()->persist().counters(request.purpose).fences.load(), fences) << "not durable";
+    const bool wrote = !result.added.empty() || !result.rests.empty();
+    EXPECT_TRUE(!wrote || world.pool()->persist().counters(request.purpose).fences.load() > fences) << "not durable";
     world.Check(result);
   }
   EXPECT_EQ(before, world.pool()->used_bytes()) << "space was leaked";
@@ -53,6 +57,7 @@ TEST_P(MergeShapes, LeaveWhatReadsNeed) {
     MergeShape shape = DrawShape(GetParam(), 8, &random);
     shape.tables.filter_bits = random.OneIn(2) ? 10 : 0;
     MergeAndCheck(shape, seed);
+    MergeAndCheck(shape, seed, [](MergeRequest* request) { request->sharing = InThreads(5); });
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -117,6 +122,7 @@ TEST_P(MergeShapes, OfARangeLeaveAllElse) {
       MergeRequest request = world.Request();
       if (random.OneIn(3)) request.payload_limit = 1 + random.Uniform(4096);
       if (random.OneIn(3)) request.settle_limit = 4096;
+      request.sharing = InThreads(1 + random.Uniform(4));
       const std::vector<TableRef> tables = world.InputTables();
       const auto any_key = [&] {
         const PMTable& table = *tables[random.Uniform(tables.size())];
@@ -136,6 +142,76 @@ TEST_P(MergeShapes, OfARangeLeaveAllElse) {
   }
 }
 
+// Whatever the number of shares: the same entries go in, and the shares are of like sizes.
+TEST(MergeTest, SharesAreOfLikeSizes) {
+  MergeShape shape;
+  shape.key_count = shape.keys_per_run = shape.window = 40000;
+  shape.versions_per_table = SIZE_MAX;
+  shape.most_versions = 1;
+  shape.inputs = 4;
+  shape.snapshots = 0;
+  shape.tables.extent_bytes = 1 << 20;
+  uint64_t entries = 0, dropped = 0;
+  for (const size_t count : {1, 2, 8, 32}) {
+    SCOPED_TRACE(count);
+    MergeWorld world(shape, 1);
+    MergeRequest request = world.Request();
+    request.sharing = InThreads(count);
+    MergeResult result;
+    ASSERT_OK(MergeRuns(request, &result));
+    world.Check(result);
+    ASSERT_EQ(count, result.shares.size());
+    EXPECT_EQ(result.entries_read, std::accumulate(result.shares.begin(), result.shares.end(), uint64_t{0}));
+    if (count == 1) entries = result.entries_read, dropped = result.entries_dropped;
+    EXPECT_EQ(entries, result.entries_read);
+    EXPECT_EQ(dropped, result.entries_dropped);
+    const uint64_t most = *std::max_element(result.shares.begin(), result.shares.end());
+    EXPECT_LE(most * count, entries / 10 * 12);
+  }
+}
+
+// Clusters that are too small to be cut, and a cluster that is most of the merge.
+TEST(MergeTest, SharesOfManyClusters) {
+  for (uint64_t seed : Seeds(ByScale(20, 50, 1000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    MergeShape shape;
+    shape.key_count = 2000;
+    shape.keys_per_run = 1000;
+    shape.window = random.OneIn(2) ? 20 : 600;
+    shape.versions_per_table = 1 + random.Skewed(8);
+    shape.inputs = 2 + random.Uniform(5);
+    MergeAndCheck(shape, seed, [](MergeRequest* request) {
+      request->sharing = InThreads(8);
+      request->rewrites = Rewrites::kAll;
+    });
+    MergeAndCheck(shape, seed, [](MergeRequest* request) {
+      request->sharing = InThreads(3);
+      request->settle_limit = 4096;
+      request->payload_limit = 3000;
+    });
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// An error of any share is that of the merge, and no share leaves anything.
+TEST(MergeTest, AShareThatFailsLeavesNothing) {
+  MergeShape shape;
+  shape.key_count = shape.keys_per_run = shape.window = 5000;
+  MergeWorld world(shape, 1);
+  MergeRequest request = world.Request();
+  request.sharing = InThreads(4);
+  std::atomic<int> asked{0};
+  request.stop = [&] { return ++asked == 2; };
+  const uint64_t before = world.pool()->used_bytes();
+  {
+    MergeResult result;
+    EXPECT_STATUS(IOError, MergeRuns(request, &result));
+    EXPECT_TRUE(result.given_up && result.removed.empty());
+  }
+  EXPECT_EQ(before, world.pool()->used_bytes());
+}
+
 TEST(MergeTest, AKeyOfManyVersionsStaysInOneTable) {
   MergeShape shape;
   shape.key_count = 5;
@@ -145,6 +221,7 @@ TEST(MergeTest, AKeyOfManyVersionsStaysInOneTable) {
   shape.snapshots = 200;
   for (uint64_t seed = 1; seed <= ByScale(3, 10, 100); seed++) {
     MergeAndCheck(shape, seed, [](MergeRequest* request) { request->payload_limit = 4096; });
+    MergeAndCheck(shape, seed, [](MergeRequest* request) { request->sharing = InThreads(8); });
   }
 }
 

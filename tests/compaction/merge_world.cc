@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <thread>
 
 #include "tests/common/status_asserts.h"
 
@@ -49,6 +51,17 @@ MergeWorld::MergeWorld(const MergeShape& shape, uint64_t seed, uint64_t pool_byt
   while (snapshots.size() < shape.snapshots) snapshots.insert(random_.Uniform(next + 1));
   snapshots_.assign(snapshots.begin(), snapshots.end());
   filter_ = std::make_unique<VersionFilter>(snapshots_);
+}
+
+Sharing InThreads(size_t shares) {
+  return {shares, 1, [](size_t count, const Sharing::Work& work) {
+            std::vector<Status> done(count);
+            std::vector<std::thread> threads;
+            for (size_t i = 0; i < count; i++) threads.emplace_back([&, i] { done[i] = work(i); });
+            for (std::thread& thread : threads) thread.join();
+            const auto failed = std::find_if(done.begin(), done.end(), [](const Status& s) { return !s.ok(); });
+            return failed == done.end() ? Status::OK() : *failed;
+          }};
 }
 
 MergeRequest MergeWorld::Request() {

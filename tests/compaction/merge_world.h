@@ -14,6 +14,9 @@
 
 namespace miodb::test {
 
+// Sharing of a job into this number of shares, with a thread for each.
+Sharing InThreads(size_t shares);
+
 struct MergeShape {
   const Comparator* comparator = BytewiseComparator();
   KeyShape keys = KeyShapes()[0];

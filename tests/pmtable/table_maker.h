@@ -3,6 +3,7 @@
 #ifndef MIODB_TESTS_PMTABLE_TABLE_MAKER_H_
 #define MIODB_TESTS_PMTABLE_TABLE_MAKER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -114,7 +115,7 @@ class TableMaker {
  private:
   Pool* const pool_;
   const KeyOrder order_;
-  uint64_t last_number_ = 0;
+  std::atomic<uint64_t> last_number_{0};
   std::vector<MadePayload> made_;
 };
 

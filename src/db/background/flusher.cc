@@ -18,6 +18,7 @@ bool Flusher::Step() {
   MemTableRef memtable;
   std::vector<uint64_t> snapshots;
   std::unique_ptr<VersionFilter> filter;
+  Sharing sharing;
   {
     DbLock lock(control_);
     const bool busy = scheduler_->flushing() || scheduler_->flush_blocked();
@@ -27,6 +28,8 @@ bool Flusher::Step() {
     memtable = tree_->immutables.back();
     snapshots = tree_->snapshots.Sequences();
     filter = std::make_unique<VersionFilter>(snapshots);
+    // Where space is short one share has to do, since each has pieces of space at once.
+    if (space_->PlentyAbove() > 0) sharing = shares_->Of(db_.options.partition_size);
     scheduler_->BeginFlush();  // from here to EndFlush nothing is thrown
   }
   const CpuCensus::Work work(census_);
@@ -45,7 +48,8 @@ bool Flusher::Step() {
                                db_.options.filter_bits_per_key,
                                [this] { return tree_->NewId(); },
                                db_.VersionsOnce(),
-                               ranges};
+                               ranges,
+                               sharing};
     if (ranges != nullptr) deleted = ranges->Ranges();
     return FlushMemTable(request, &added.tables, &added.payload.made);
   });

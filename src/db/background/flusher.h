@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compaction/policy/scheduler.h"
+#include "src/db/background/job_shares.h"
 #include "src/db/context/cpu_census.h"
 #include "src/db/space/kept_log.h"
 #include "src/db/space/log_floor.h"
@@ -34,6 +35,7 @@ struct FlusherParts {
   KeptLog* const kept_;
   Space* const space_;
   CpuCensus* const census_;
+  JobShares* const shares_;
 };
 
 class Flusher : private FlusherParts {
@@ -42,7 +44,7 @@ class Flusher : private FlusherParts {
 
   Flusher(DbContext& db, const Parts& parts) : Parts(parts), db_(db) {
     CHECK(control_ != nullptr && tree_ != nullptr && scheduler_ != nullptr && logs_ != nullptr);
-    CHECK(floor_ != nullptr && kept_ != nullptr && space_ != nullptr && census_ != nullptr);
+    CHECK(floor_ != nullptr && kept_ != nullptr && space_ != nullptr && census_ != nullptr && shares_ != nullptr);
   }
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;

@@ -224,6 +224,8 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     *version = tree_->versions->current();
     request.ranges_applied = tree_->versions->manifest().flushed_sequence;
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
+    // Where space is short one share has to do, since each has pieces of space at once.
+    if (!hold.full && space_->PlentyAbove() > 0) request.sharing = shares_->Of(partition_bytes);
     // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
     // everything does.
     if (into_repository && !hold.full &&

@@ -13,6 +13,7 @@
 #include "compaction/merge/merge.h"
 #include "compaction/policy/picker.h"
 #include "compaction/policy/scheduler.h"
+#include "src/db/background/job_shares.h"
 #include "src/db/background/range_trim.h"
 #include "src/db/background/ssd_tier.h"
 #include "src/db/context/cpu_census.h"
@@ -32,6 +33,7 @@ struct MergerParts {
   LogFloor* const floor_;
   SsdTier* const tier_;
   CpuCensus* const census_;
+  JobShares* const shares_;
 };
 
 class Merger : private MergerParts {
@@ -42,7 +44,7 @@ class Merger : private MergerParts {
       : Parts(parts), db_(db), ranges_(db, parts.control_, parts.tree_, parts.scheduler_) {
     CHECK(control_ != nullptr && tree_ != nullptr && scheduler_ != nullptr);
     CHECK(space_ != nullptr && floor_ != nullptr);
-    CHECK(tier_ != nullptr && census_ != nullptr);
+    CHECK(tier_ != nullptr && census_ != nullptr && shares_ != nullptr);
   }
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;

@@ -50,6 +50,7 @@ class CpuCensus;
 struct DbContext;
 class DirectoryLock;
 class Flusher;
+class JobShares;
 class KeptLog;
 class LogFiles;
 class LogFloor;
@@ -139,6 +140,7 @@ class DBImpl final : public FamilyCalls {
   const std::unique_ptr<KeptLog> kept_;
   const std::unique_ptr<Space> space_;
   const std::unique_ptr<SsdTier> tier_;
+  const std::unique_ptr<JobShares> shares_;
   const std::unique_ptr<Flusher> flusher_;
   const std::unique_ptr<Merger> merger_;
   std::unique_ptr<WritePath> write_;

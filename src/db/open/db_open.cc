@@ -75,6 +75,13 @@ unsigned Cpus() {
   return cpus;
 }
 
+// Merges share the CPUs with writers, so by default they get half of them. Without threads the number of CPUs decides
+// nothing.
+int MergeThreads(const Options& options, BackgroundMode mode) {
+  if (options.max_background_merges > 0) return options.max_background_merges;
+  return mode == BackgroundMode::kBySteps ? 1 : std::max(1, static_cast<int>(Cpus()) / 2);
+}
+
 // A pool whose file is copied on write cannot promise that a store finds a block (docs/design.md); whoever runs on such
 // a file system is told at every open.
 void LogOpened(const DbContext& db, size_t tables, uint64_t start_micros) {
@@ -171,12 +178,14 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       tier_(std::make_unique<SsdTier>(
           *context_, SsdTier::Parts{control_.get(), tree_.get(), scheduler_.get(), ssd_schedule_.get(), space_.get(),
                                     floor_.get(), workers_.get(), census_.get()})),
+      shares_(std::make_unique<JobShares>(*context_, control_.get(), census_.get(),
+                                          MergeThreads(options, hooks.background))),
       flusher_(std::make_unique<Flusher>(
           *context_, Flusher::Parts{control_.get(), tree_.get(), scheduler_.get(), logs_.get(), floor_.get(),
-                                    kept_.get(), space_.get(), census_.get()})),
+                                    kept_.get(), space_.get(), census_.get(), shares_.get()})),
       merger_(
           std::make_unique<Merger>(*context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(),
-                                                            floor_.get(), tier_.get(), census_.get()})) {
+                                                            floor_.get(), tier_.get(), census_.get(), shares_.get()})) {
   const WritePath::Parts parts{control_.get(), tree_.get(),   scheduler_.get(), space_.get(),   logs_.get(),
                                flusher_.get(), merger_.get(), tier_.get(),      workers_.get(), census_.get()};
   write_ = std::make_unique<WritePath>(*context_, parts);
@@ -199,7 +208,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
     if (context_->hooks.background == BackgroundMode::kThreads) logs_->TrimArchive();
     return sealed || flushed || flusher_->BuildFilter();
   });
-  workers_->Add(Step::kMerge, [this] { return merger_->Step() || flusher_->BuildFilter(); });
+  workers_->Add(Step::kMerge, [this] { return merger_->Step() || shares_->Help() || flusher_->BuildFilter(); });
   workers_->Add(Step::kSsd, [this] { return tier_->Step(); });
 }
 
@@ -418,12 +427,10 @@ Status DBImpl::RecoverParts() {
   return s;
 }
 
-// Merges share the CPUs with writers, so by default they get half of them.
 Status DBImpl::StartThreads() {
   Status s = context_->events.Start(context_->name);
   if (!s.ok() || context_->hooks.background == BackgroundMode::kBySteps) return s;
-  int mergers = context_->options.max_background_merges;
-  if (mergers == 0) mergers = std::max(1, static_cast<int>(Cpus()) / 2);
+  const int mergers = MergeThreads(context_->options, context_->hooks.background);
   CHECK(mergers > 0 && !workers_->running());
   s = workers_->Start(Step::kPrepare, 1);
   if (s.ok()) s = workers_->Start(Step::kFlush, 1);

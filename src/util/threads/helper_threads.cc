@@ -38,8 +38,8 @@ void HelperThreads::Begin(Task* task, size_t helpers) {
   if (most_ == 0) return;
   MutexLock lock(&mutex_);
   CHECK(!closing_);
-  Start(std::min(most_, busy_ + tasks_.size() + helpers));
-  const size_t wanted = std::min(helpers, threads_.size());
+  if (helpers_ == Helpers::kOwn) Start(std::min(most_, busy_ + tasks_.size() + helpers));
+  const size_t wanted = std::min(helpers, helpers_ == Helpers::kOwn ? threads_.size() : most_);
   tasks_.insert(tasks_.end(), wanted, task);
   for (size_t i = 0; i < wanted; i++) wake_.Signal();
 }
@@ -76,22 +76,35 @@ void HelperThreads::Start(size_t wanted) {
 
 // task->helpers_ rises in the same hold of the lock that takes the task from the queue, so Finish either still finds
 // the entry or waits for this helper.
+void HelperThreads::HelpFirst() {
+  CHECK(!tasks_.empty());
+  Task* const task = tasks_.front();
+  tasks_.pop_front();
+  task->helpers_++;
+  busy_++;
+  {
+    const MutexUnlock unlock(&mutex_);
+    Take(task);
+  }
+  CHECK(busy_ > 0 && task->helpers_ > 0);
+  busy_--;
+  if (--task->helpers_ == 0) done_.SignalAll();
+}
+
+bool HelperThreads::Help() {
+  DCHECK(helpers_ == Helpers::kCallers);
+  MutexLock lock(&mutex_);
+  if (tasks_.empty()) return false;
+  HelpFirst();
+  return true;
+}
+
 void HelperThreads::Loop() {
   MutexLock lock(&mutex_);
   for (;;) {
     while (tasks_.empty() && !closing_) wake_.Wait();
     if (closing_) return;
-    Task* const task = tasks_.front();
-    tasks_.pop_front();
-    task->helpers_++;
-    busy_++;
-    {
-      const MutexUnlock unlock(&mutex_);
-      Take(task);
-    }
-    CHECK(busy_ > 0 && task->helpers_ > 0);
-    busy_--;
-    if (--task->helpers_ == 0) done_.SignalAll();
+    HelpFirst();
   }
 }
 

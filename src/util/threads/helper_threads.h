@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -24,7 +25,11 @@ namespace miodb {
 
 class HelperThreads {
  public:
-  explicit HelperThreads(int most) : most_(static_cast<size_t>(most)), wake_(&mutex_), done_(&mutex_) {
+  // Who helps: threads of this object, or threads that come to Help.
+  enum class Helpers : uint8_t { kOwn, kCallers };
+
+  explicit HelperThreads(int most, Helpers helpers = Helpers::kOwn)
+      : helpers_(helpers), most_(static_cast<size_t>(most)), wake_(&mutex_), done_(&mutex_) {
     CHECK_GE(most, 0);
   }
   ~HelperThreads();
@@ -56,6 +61,9 @@ class HelperThreads {
   // Has up to this many helpers begin with the task, which lives until Finish.
   void Begin(Task* task, size_t helpers) EXCLUDES(mutex_);
 
+  // Has the calling thread help with a task that waits for helpers. False: none does.
+  bool Help() EXCLUDES(mutex_);
+
   // Does what nobody has begun, and returns when all is done.
   void Finish(Task* task) EXCLUDES(mutex_);
 
@@ -63,7 +71,9 @@ class HelperThreads {
   static void Take(Task* task);
   void Start(size_t wanted) REQUIRES(mutex_);
   void Loop() EXCLUDES(mutex_);
+  void HelpFirst() REQUIRES(mutex_);
 
+  const Helpers helpers_;
   const size_t most_;
   Mutex mutex_;
   CondVar wake_;
