@@ -68,7 +68,7 @@ uint64_t PayloadOf(const TablePiece& piece) {
   return piece.whole() ? table.payload_bytes() : table.payload_bytes() / table.entries() * piece.entries();
 }
 
-// Keys of the cluster in their order, of each step-th entry. None: a record is damaged.
+// Keys of the cluster in their order, of each step-th entry. An empty result: a record is damaged.
 std::vector<Slice> Sample(const KeyOrder& order, const Cluster& cluster, uint64_t step) {
   std::vector<Slice> samples;
   uint64_t next = step / 2;  // behind the begin of a piece
@@ -99,6 +99,7 @@ Status PlaceOf(const KeyOrder& order, const TablePiece& piece, const Slice& from
 // Cuts the cluster at keys near these places, which are counted in entries from its begin.
 std::vector<Cluster> CutAt(const KeyOrder& order, const Cluster& cluster, const std::vector<uint64_t>& places,
                            uint64_t step) {
+  if (places.empty()) return {cluster};
   const std::vector<Slice> samples = Sample(order, cluster, step);
   std::vector<Slice> borders{cluster.smallest};
   for (const uint64_t place : places) {

@@ -279,10 +279,8 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables,
        tree.ShareOut(request.sharing.CountFor(request.memtable->segment().used_bytes()))) {
     shares.emplace_back(request, places, share);
   }
-  Status s = request.sharing.Run(shares.size(), [&](size_t i) {
-    Status flushed = shares[i].Run();
-    return flushed.ok() && shares.size() > 1 ? request.pool->persist().Fence(Purpose::kFlush) : flushed;
-  });
+  Status s = request.sharing.Run(shares.size(), &request.pool->persist(), Purpose::kFlush,
+                                 [&](size_t i) { return shares[i].Run(); });
   if (!s.ok()) return s;
   PayloadUse use(places);
   for (const ShareFlush& share : shares) {

@@ -338,13 +338,10 @@ class ShareMerge {
     CHECK(!share_.empty());
   }
 
-  // Durable when it returns OK.
   Status Run() {
-    for (const Cluster& cluster : share_) {
-      Status s = Merge(cluster);
-      if (!s.ok()) return s;
-    }
-    return request_.pool->persist().Fence(request_.purpose);
+    Status s;
+    for (size_t i = 0; s.ok() && i < share_.size(); i++) s = Merge(share_[i]);
+    return s;
   }
 
   // Hands over what the share has made.
@@ -447,7 +444,8 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   for (Share& share : ShareOut(request, std::move(merged))) {
     shares.emplace_back(request, std::move(share), extents, &index_taken);
   }
-  s = request.sharing.Run(shares.size(), [&](size_t i) { return shares[i].Run(); });
+  s = request.sharing.Run(shares.size(), &request.pool->persist(), request.purpose,
+                          [&](size_t i) { return shares[i].Run(); });
   if (!s.ok()) {
     for (const ShareMerge& share : shares) {
       share.Count(result);
@@ -462,7 +460,7 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   CHECK(result->entries_dropped == 0 || !result->payload.dropped.empty() || MIODB_MUTATED(kDropUncounted));
   CHECK_EQ(result->moved.size() + result->removed.size(), inputs);
   CHECK_LE(result->entries_dropped, result->entries_read);
-  return s;
+  return request.pool->persist().Fence(request.purpose);
 }
 
 }  // namespace miodb

@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "miodb/status.h"
+#include "src/nvm/persist/persist.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
@@ -26,16 +27,22 @@ struct Sharing {
   // made and were OK, else an error of one. null: the caller does one after the other.
   std::function<Status(size_t count, const Work& work)> run = nullptr;
 
-  // Of a job with so much payload.
+  // The number of shares of a job with so much payload.
   size_t CountFor(uint64_t bytes) const {
     CHECK(most > 0 && least_bytes > 0);
     return static_cast<size_t>(std::clamp<uint64_t>(bytes / least_bytes, 1, most));
   }
 
-  Status Run(size_t count, const Work& work) const {
-    if (run != nullptr && count > 1) return run(count, work);
+  // Does all shares of a job that stores for this purpose. What they stored is durable after a fence of the caller's:
+  // each share of several is fenced by its own thread.
+  Status Run(size_t count, Persist* persist, Purpose purpose, const Work& work) const {
+    const Work fenced = [&](size_t share) {
+      Status s = work(share);
+      return s.ok() && count > 1 ? persist->Fence(purpose) : s;
+    };
+    if (run != nullptr && count > 1) return run(count, fenced);
     Status s;
-    for (size_t i = 0; s.ok() && i < count; i++) s = work(i);
+    for (size_t i = 0; s.ok() && i < count; i++) s = fenced(i);
     return s;
   }
 };

@@ -226,8 +226,7 @@ void BLinkTree::Check() const {
   }
 }
 
-// A share ends with the last version of the first key of a leaf. Of the entries that leaves do not show, any may lie in
-// any share.
+// A share ends with the last version of the first key of a leaf. Entries that leaves do not show may lie in any share.
 std::vector<BLinkTree::Share> BLinkTree::ShareOut(size_t count) const {
   CHECK_GT(count, 0u);
   if (First() == nullptr) return {};

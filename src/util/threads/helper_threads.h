@@ -25,7 +25,7 @@ namespace miodb {
 
 class HelperThreads {
  public:
-  // Who helps: threads of this object, or threads that come to Help.
+  // The threads that help: those of this object, or those that come to Help.
   enum class Helpers : uint8_t { kOwn, kCallers };
 
   explicit HelperThreads(int most, Helpers helpers = Helpers::kOwn)
