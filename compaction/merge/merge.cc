@@ -364,10 +364,9 @@ class ShareMerge {
     result->record_bytes_read += result_.record_bytes_read;
     result->bytes_copied += copier_.bytes_copied();
     result->copies_refused = result->copies_refused || copier_.full();
+    result->given_up = result->given_up || result_.given_up;
     result->shares.push_back(result_.entries_read);
   }
-
-  bool given_up() const { return result_.given_up; }
 
  private:
   // A cluster is tried twice: first with space for tables of average size, which is nearly always enough and leaves the
@@ -447,10 +446,7 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   s = request.sharing.Run(shares.size(), &request.pool->persist(), request.purpose,
                           [&](size_t i) { return shares[i].Run(); });
   if (!s.ok()) {
-    for (const ShareMerge& share : shares) {
-      share.Count(result);
-      result->given_up = result->given_up || share.given_up();
-    }
+    for (const ShareMerge& share : shares) share.Count(result);
     return s;
   }
   for (ShareMerge& share : shares) share.Finish(result, &account);
