@@ -36,11 +36,14 @@ struct Sharing {
   // Does all shares of a job that stores for this purpose. What they stored is durable after a fence of the caller's:
   // each share of several is fenced by its own thread.
   Status Run(size_t count, Persist* persist, Purpose purpose, const Work& work) const {
+    DCHECK(persist != nullptr);
+    if (count <= 1) return count == 0 ? Status::OK() : work(0);
     const Work fenced = [&](size_t share) {
+      const InShare in_share(persist, purpose, share);
       Status s = work(share);
-      return s.ok() && count > 1 ? persist->Fence(purpose) : s;
+      return s.ok() ? persist->Fence(purpose) : s;
     };
-    if (run != nullptr && count > 1) return run(count, fenced);
+    if (run != nullptr) return run(count, fenced);
     Status s;
     for (size_t i = 0; s.ok() && i < count; i++) s = fenced(i);
     return s;

@@ -73,7 +73,7 @@ size_t WriteBeside(DB* db, SimMedium* medium, const std::vector<Update>& updates
   while (visible < writers.size() || (room && writers.size() < updates.size())) {
     const size_t i = random.Uniform(writers.size() + 1);
     if (i < writers.size()) {
-      medium->set_thread(kThreads - kMostWriters + static_cast<int>(i));
+      medium->set_thread(kFirstWriterThread + static_cast<int>(i));
       Advance(lanes, &writers[i]);
     } else if (room && i < updates.size()) {
       oracle->Start({updates[i]});

@@ -167,6 +167,7 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t
            survives(WideSettings(mode), max_images / 3, random_histories) &&
            survives(ThoroughSettings(mode), max_images, RunRegionAddition) &&
            survives(BroadSettings(mode), max_images, RunParts) &&
+           survives(BroadSettings(mode), max_images, RunShares) &&
            survives(ShortHistorySettings(mode), max_images, RunUpdates) &&
            survives(ThoroughSettings(mode), max_images, RunFamilies);
   });
@@ -183,6 +184,14 @@ Failure RunOne(Explorer* explorer, uint64_t seed, const std::string& text, const
   announce(config.seed, history, first_explored);
   return explorer->Run(config, history, first_explored) ? Failure()
                                                         : FailureOf(*explorer, config, history, first_explored);
+}
+
+// Behind a put of every key.
+Failure RunBehindPuts(Explorer* explorer, uint64_t seed, const std::string& text, const Announce& announce) {
+  const int keys = MakeConfig(seed).first_single_key();
+  std::string puts;
+  for (int i = 0; i < keys; i++) puts += " p" + std::to_string(i) + ".60";
+  return RunOne(explorer, seed, puts + text, announce, static_cast<size_t>(keys));
 }
 
 }  // namespace
@@ -283,12 +292,12 @@ Failure RunUpdates(Explorer* explorer, const Announce& announce) {
 }
 
 Failure RunParts(Explorer* explorer, const Announce& announce) {
-  const int keys = MakeConfig(kPartsSeed).first_single_key();
-  std::string puts;
-  for (int i = 0; i < keys; i++) puts += " p" + std::to_string(i) + ".60";
-  const Failure failure = RunOne(explorer, kPartsSeed, puts + kPartsHistory, announce, static_cast<size_t>(keys));
-  if (failure.any) return failure;
-  return RunOne(explorer, kBufferPartsSeed, puts + kBufferPartsHistory, announce, static_cast<size_t>(keys));
+  const Failure failure = RunBehindPuts(explorer, kPartsSeed, kPartsHistory, announce);
+  return failure.any ? failure : RunBehindPuts(explorer, kBufferPartsSeed, kBufferPartsHistory, announce);
+}
+
+Failure RunShares(Explorer* explorer, const Announce& announce) {
+  return RunBehindPuts(explorer, kSharesSeed, kBufferPartsHistory, announce);
 }
 
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure) {

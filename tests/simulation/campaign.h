@@ -60,6 +60,8 @@ Failure RunFamilies(Explorer* explorer, const Announce& announce);
 Failure RunSavepoints(Explorer* explorer, const Announce& announce);
 // The same for merges of parts of the repository.
 Failure RunParts(Explorer* explorer, const Announce& announce);
+// The same for flushes and merges in shares, each of a thread of its own.
+Failure RunShares(Explorer* explorer, const Announce& announce);
 // The same for the update stream of a database that keeps all of its log.
 Failure RunUpdates(Explorer* explorer, const Announce& announce);
 

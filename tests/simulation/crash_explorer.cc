@@ -242,9 +242,9 @@ class Program {
                 t.histories, t.points, t.exhausted, t.pairs);
     std::printf("  flushes %" PRIu64 ", zero-copy merges %" PRIu64 ", lazy copies %" PRIu64 ", evacuations %" PRIu64
                 ", manifest roll-overs %" PRIu64 ", partition splits %" PRIu64 ", pool growths %" PRIu64
-                ", regions added %" PRIu64 ", writes refused by a full pool %" PRIu64 "\n",
+                ", regions added %" PRIu64 ", shares %" PRIu64 ", writes refused by a full pool %" PRIu64 "\n",
                 t.flushes, t.merges, t.lazy_copies, t.evacuations, t.rollovers, t.splits, t.growths, t.regions,
-                t.refused);
+                t.flush_shares + t.merge_shares, t.refused);
   }
 
   // Prints the table of docs/crash_model.md.

@@ -109,6 +109,8 @@ bool Explorer::Run(const Config& config, const History& history, size_t first_ex
   snapshots_.clear();
   exploring_ = false;
   db_.reset();
+  totals_.flush_shares = media_[0]->shares(Purpose::kFlush);
+  totals_.merge_shares = media_[0]->shares(Purpose::kMerge) + media_[0]->shares(Purpose::kLazyCopy);
   return failure_.empty();
 }
 

@@ -61,7 +61,7 @@ struct Totals {
   uint64_t refused = 0;    // writes, for lack of space
   // Counts of the histories' own work.
   uint64_t flushes = 0, merges = 0, lazy_copies = 0, evacuations = 0, splits = 0, rollovers = 0, growths = 0,
-           regions = 0, families = 0, savepoints = 0;
+           regions = 0, families = 0, savepoints = 0, flush_shares = 0, merge_shares = 0;
 };
 
 class Explorer {

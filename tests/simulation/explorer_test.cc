@@ -115,6 +115,13 @@ TEST_P(ExplorerTest, EveryCrashWhilePartsAreMergedLeavesAPrefixOfTheWrites) {
   EXPECT_GT(explorer.totals().splits, 0u);
 }
 
+TEST_P(ExplorerTest, EveryCrashWhileSharesAreFlushedAndMergedLeavesAPrefixOfTheWrites) {
+  Explorer explorer(BroadSettings(GetParam()));
+  Expect(RunShares(&explorer, Ignore));
+  EXPECT_GT(explorer.totals().flush_shares, 0u);
+  EXPECT_GT(explorer.totals().merge_shares, 0u);
+}
+
 TEST_P(ExplorerTest, EveryCrashLeavesTheUpdateStreamWithEveryWrite) {
   Explorer explorer(ShortHistorySettings(GetParam()));
   Expect(RunUpdates(&explorer, Ignore));
@@ -150,11 +157,13 @@ TEST(ExplorerFaultTest, AMissingFenceIsFound) {
   FindSites();
   int fences = 0;
   for (const Mutant& mutant : AllMutants()) {
-    if (!mutant.name.starts_with("fence:Manifest::WriteRecord")) continue;
+    if (!mutant.name.starts_with("fence:Manifest::WriteRecord") && !mutant.name.starts_with("fence:Sharing::Run")) {
+      continue;
+    }
     fences++;
     EXPECT_TRUE(RunMutant(mutant, 1, 200000, {}).caught) << mutant.name;
   }
-  EXPECT_EQ(1, fences);
+  EXPECT_EQ(2, fences);
 }
 
 }  // namespace

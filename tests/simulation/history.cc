@@ -151,10 +151,11 @@ Config MakeConfig(uint64_t seed) {
     o.keep_log_bytes = kKeepAllLog;
     return config;
   }
-  if (seed == kPartsSeed || seed == kBufferPartsSeed) {
+  if (seed == kPartsSeed || seed == kBufferPartsSeed || seed == kSharesSeed) {
     o.partition_size = 256;
     config.keys = 48;
     if (seed == kPartsSeed) return config;
+    if (seed == kSharesSeed) o.max_background_merges = kMostShares;
     o.num_levels = 5;
     o.write_buffer_size = 16 * kExtentUnit;
     return config;
@@ -191,6 +192,7 @@ Config MakeConfig(uint64_t seed) {
   if (seed % 3 == 1) config.savepoints = 3;
   Random policies(seed);
   if (policies.OneIn(3)) o.merge_policy = test::AnyMergePolicy(&policies);
+  if (seed % 2 == 1) o.max_background_merges = kMostShares;
   if (seed % 5 < 2) o.keep_log_bytes = kExtentUnit * (1 + seed % 7);
   config.family_keys = seed % 8 == 4 ? std::max(1, config.keys / 3) : 0;
   return config;

@@ -82,6 +82,9 @@ inline constexpr uint64_t kPartsSeed = 1000001;
 // Merges of the buffer of this configuration go part by part.
 inline constexpr uint64_t kBufferPartsSeed = 1000002;
 
+// The same, with flushes and merges in shares.
+inline constexpr uint64_t kSharesSeed = 1000003;
+
 // Whether the value of a put says that its lifetime is over before anybody reads.
 bool IsOverBeforeRead(const Slice& value);
 

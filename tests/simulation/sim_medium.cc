@@ -259,6 +259,13 @@ void SimMedium::OnSync(char* addr, size_t n) {
   }
 }
 
+void SimMedium::OnShareBegin(Purpose purpose, size_t share) {
+  CHECK_LT(share, static_cast<size_t>(kMostShares));
+  shares_[static_cast<size_t>(purpose)]++;
+  job_thread_ = thread_;
+  thread_ = kFirstShareThread + static_cast<int>(share);
+}
+
 void SimMedium::Choose(const OpenLine& line, Choice choice, char* content) const {
   if (choice < kTorn) {
     memcpy(content, choice == 0 ? durable_[line.line].bytes : Content(line, choice), kLineBytes);

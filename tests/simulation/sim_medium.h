@@ -35,7 +35,10 @@ const char* ModeName(Mode mode);
 inline constexpr uint64_t kLineBytes = 64;
 inline constexpr uint64_t kLineWords = 8;
 inline constexpr int kMostWriters = 4;  // in flight beside one another
-inline constexpr int kThreads = 4 + kMostWriters;
+inline constexpr int kMostShares = 3;   // of a job
+inline constexpr int kFirstWriterThread = 4;
+inline constexpr int kFirstShareThread = kFirstWriterThread + kMostWriters;
+inline constexpr int kThreads = kFirstShareThread + kMostShares;
 
 // The choice for an open line: below kTorn, that many of its stores; else the durable content with those words of the
 // content after all stores that the low 8 bits name.
@@ -74,6 +77,8 @@ class SimMedium final : public PersistHook {
   bool OnFlush(const PersistSite& site, char* addr, size_t n) override;
   bool OnFence(const PersistSite& site) override;
   void OnSync(char* addr, size_t n) override;
+  void OnShareBegin(Purpose purpose, size_t share) override;
+  void OnShareEnd() override { thread_ = job_thread_; }
 
   // Called whenever a crash is of interest: before a fence takes effect; in eADR also when a cached store was made and
   // is not yet durable.
@@ -84,6 +89,9 @@ class SimMedium final : public PersistHook {
   void set_watch(std::function<void(int site, SiteKind kind, Purpose purpose)> watch) { watch_ = std::move(watch); }
 
   void set_thread(int thread) { thread_ = thread; }
+
+  // Shares that were begun of jobs that store for this purpose.
+  uint64_t shares(Purpose purpose) const { return shares_[static_cast<size_t>(purpose)]; }
   void set_fault(SiteFault fault) { fault_ = fault; }
 
   // Empty memory of this size, nothing known of any other medium.
@@ -168,6 +176,8 @@ class SimMedium final : public PersistHook {
   std::vector<Contents> contents_;
   std::vector<int> free_contents_;
   int thread_ = 0;
+  int job_thread_ = 0;  // whose share the thread does
+  uint64_t shares_[static_cast<size_t>(Purpose::kCount)] = {};
   SiteFault fault_;
   std::function<void(int, SiteKind)> crash_point_;
   std::function<void(int, SiteKind, Purpose)> watch_;

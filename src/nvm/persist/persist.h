@@ -62,13 +62,10 @@ class Persist {
  public:
   // mode is what the medium gives, never kPersistAuto; path is what errors name. hook: see persist_hook.h; ignored but
   // in the simulator build.
-  explicit Persist(PersistMode mode, std::string path = "pool", [[maybe_unused]] PersistHook* hook = nullptr)
-      : mode_(mode), path_(std::move(path)) {
+  explicit Persist(PersistMode mode, std::string path = "pool", PersistHook* hook = nullptr)
+      : mode_(mode), path_(std::move(path)), hook_(hook) {
     CHECK_NE(mode_, kPersistAuto);
     if (mode_ == kPersistFile) ReserveRanges();
-#ifdef MIODB_SIMULATOR
-    hook_ = hook;
-#endif
   }
   Persist(const Persist&) = delete;
   Persist& operator=(const Persist&) = delete;
@@ -125,6 +122,8 @@ class Persist {
   uint64_t TotalBytes() const;
 
  private:
+  friend class InShare;
+
   struct DirtyRange {
     uintptr_t begin;
     uintptr_t end;
@@ -153,9 +152,7 @@ class Persist {
   const PersistMode mode_;
   const std::string path_;
   NvmModel* model_ = nullptr;
-#ifdef MIODB_SIMULATOR
-  PersistHook* hook_ = nullptr;
-#endif
+  PersistHook* const hook_;
   PersistCounters counters_[static_cast<int>(Purpose::kCount)];
   PersistCounters lanes_[kLogLanes];
 
@@ -165,6 +162,22 @@ class Persist {
   uint64_t marks_ GUARDED_BY(dirty_mutex_) = 0;
   CondVar round_ended_{&dirty_mutex_};
   int failure_ GUARDED_BY(dirty_mutex_) = 0;  // errno of the first round that failed; 0: none did
+};
+
+// While this lives, the calling thread does a share of a job: for the hook of the simulator build, a thread of its own.
+class InShare {
+ public:
+  InShare(const Persist* persist, Purpose purpose, size_t share) : hook_(persist->hook_) {
+    if (hook_ != nullptr) hook_->OnShareBegin(purpose, share);
+  }
+  ~InShare() {
+    if (hook_ != nullptr) hook_->OnShareEnd();
+  }
+  InShare(const InShare&) = delete;
+  InShare& operator=(const InShare&) = delete;
+
+ private:
+  PersistHook* const hook_;
 };
 
 }  // namespace miodb

@@ -63,6 +63,10 @@ class PersistHook {
 
   // Stands for msync of [addr, addr + n) in file mode, between OnFence and the return of Persist::Fence.
   virtual void OnSync(char* addr, size_t n) = 0;
+
+  // Calls from here to OnShareEnd are those of the thread that does this share of a job that stores for this purpose.
+  virtual void OnShareBegin(Purpose purpose, size_t share) = 0;
+  virtual void OnShareEnd() = 0;
 };
 
 // Memory of the caller that a pool lies in, instead of a file. The memory and its content stay the caller's. For tests:
