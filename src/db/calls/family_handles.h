@@ -57,7 +57,7 @@ class FamilyHandles {
   Status IdOf(const ColumnFamilyHandle* family, uint32_t* id) const;
 
   // Returns what use(id of the family) returns, after a look if this is a reader's (ReadSources::before_read); or the
-  // error of the handle or of the look. Each call with a handle goes through this. Nothing is thrown.
+  // error of the handle or of the look. Nothing is thrown.
   template <typename Use>
   Status InFamily(const ColumnFamilyHandle* family, Use use) const {
     return db_.WithMemory([&] {
