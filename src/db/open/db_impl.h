@@ -14,6 +14,7 @@
 //   KeptLog       -                                                             flushed log that the update stream has
 //   Space         log chunks that are ready                                     chunks, and what has to stay free
 //   SsdTier       the tier's schedule and errors                                drains and compactions on SSD
+//   JobShares     shares of jobs that nobody has begun                          help for flushes and merges
 //   Flusher       tables without filters                                        flushes
 //   Merger        -                                                             merges, garbage collection
 //   WritePath     the queue of writers, the leader's state                      puts, deletes, batches
