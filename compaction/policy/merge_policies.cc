@@ -13,8 +13,8 @@ namespace {
 // More runs than this are not merged in one job, so that its inputs' indexes stay within reach of the caches.
 constexpr int kMaxMergeWidth = 8;
 
-// Levels whose runs one merge takes. A job has at most 2^levels times the entries of a run of its first level, so this
-// bounds how many such runs come while it runs, whatever the level is.
+// Levels whose runs one merge takes. Where no level is behind, a job has some 2^levels times the entries of a run of
+// its first level, so this bounds how many such runs come while it runs, whatever the level is.
 constexpr int kMaxMergeLevels = 4;
 
 // Runs above this level are too small to be worth a table of the repository each.
