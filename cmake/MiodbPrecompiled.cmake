@@ -53,7 +53,8 @@ endfunction()
 
 # Compiles the sources of a library in batches, each as one file, which takes half the time: what headers cost is paid
 # once a batch. Names in unnamed namespaces have to differ for that, so what two files call by one name is one thing, or
-# gets two names. MIODB_BATCHED=OFF compiles each file alone, and finds includes that a file forgot.
+# gets two names. MIODB_BATCHED=OFF compiles each file alone, which without precompiled headers finds includes that a file
+# forgot.
 function(miodb_batch target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${MIODB_BATCHED} UNITY_BUILD_BATCH_SIZE 12)
 endfunction()
