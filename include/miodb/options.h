@@ -416,9 +416,9 @@ struct MIODB_EXPORT Options {
   // more of them. With an SSD tier a partition is at most a share of nvm_budget.
   uint64_t partition_size = 64 * 1024 * 1024;
 
-  // Lazy copy moves records of at most this many bytes into extents of their partition; larger ones stay where the
-  // log put them until garbage collection marks their extent. 0 to 1 GiB. With an SSD tier lazy copy moves records of
-  // every size once tables take more than half of nvm_budget. In a full pool lazy copy moves none.
+  // Lazy copy moves records of at most this many bytes into extents of their own, in key order; larger ones stay where
+  // the log put them until garbage collection marks their extent. 0 to 1 GiB. With an SSD tier lazy copy moves records
+  // of every size once tables take more than half of nvm_budget. In a full pool lazy copy moves none.
   // Copying frees the log chunks that records came in, and lays records side by side that are read together; it writes
   // each of them once more.
   size_t lazy_copy_limit = 1024;
