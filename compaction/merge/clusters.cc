@@ -111,7 +111,7 @@ std::vector<Cluster> CutAt(const KeyOrder& order, const Cluster& cluster, const 
   std::vector<Cluster> cut(borders.size());
   for (size_t i = 0; i < cut.size(); i++) {
     cut[i].place = cluster.place;
-    cut[i].whole = cluster.whole;
+    cut[i].bottom = cluster.bottom;
     cut[i].smallest = borders[i];
     cut[i].largest = i + 1 < borders.size() ? borders[i + 1] : cluster.largest;
     cut[i].inputs.resize(cluster.inputs.size());
@@ -186,7 +186,6 @@ Status FindClusters(const MergeRequest& request, std::vector<Cluster>* clusters)
   size_t count = 0;
   for (Cluster& cluster : *clusters) {
     std::erase_if(cluster.inputs, [](const std::vector<TablePiece>& pieces) { return pieces.empty(); });
-    cluster.whole = {cluster.smallest, cluster.largest};
     CHECK_LE(cluster.inputs.size(), cluster.piece_count);
     count += cluster.piece_count;
   }
@@ -195,7 +194,8 @@ Status FindClusters(const MergeRequest& request, std::vector<Cluster>* clusters)
   return Status::OK();
 }
 
-// A border between two shares is a number of entries. Each piece of a cluster goes to the share that its middle is in.
+// A border between two shares is a number of entries, and a cluster is not cut near its ends, which would make a small
+// table. Each piece of a cluster goes to the share that its middle is in.
 std::vector<Share> ShareOut(const MergeRequest& request, std::vector<Cluster> clusters) {
   uint64_t entries = 0, payload = 0;
   for (const Cluster& cluster : clusters) {
@@ -211,7 +211,8 @@ std::vector<Share> ShareOut(const MergeRequest& request, std::vector<Cluster> cl
   for (const Cluster& cluster : clusters) {
     std::vector<uint64_t> borders;
     for (uint64_t i = before * count / entries + 1; i * entries / count < before + cluster.entries(); i++) {
-      borders.push_back(i * entries / count - before);
+      const uint64_t place = i * entries / count - before;
+      if (std::min(place, cluster.entries() - place) > entries / count / 8) borders.push_back(place);
     }
     for (Cluster& part : CutAt(request.order, cluster, borders, step)) {
       const uint64_t size = part.entries();

@@ -21,17 +21,12 @@ struct Cluster {
   // Where its output goes: to the output of the merge, or into the place of the one table that it has a piece of.
   enum class Place : uint8_t { kOutput, kRest };
 
-  struct Bounds {
-    Slice smallest;
-    Slice largest;
-  };
-
   Place place = Place::kOutput;
   std::vector<std::vector<TablePiece>> inputs;
   Slice smallest;
   Slice largest;  // no key of it is behind this one
-  Bounds whole;   // of the cluster before it was cut: what is older there decides about tombstones, as without shares
   size_t piece_count = 0;
+  bool bottom = false;  // nothing older than the inputs lies in the range of the cluster, or of which it is a part
 
   uint64_t entries() const;
   uint64_t payload_bytes() const;  // about

@@ -14,14 +14,16 @@ void PayloadExtents::MakeBounds() const {
   CHECK(extents_.empty());
   if (entries_ <= payload_.size()) return;
   std::vector<PayloadBounds::Bounds> bounds;
+  std::vector<const ExtentRef*> extents;
   bounds.reserve(payload_.size());
-  extents_.reserve(payload_.size());
+  extents.reserve(payload_.size());
   for (const ExtentRef& extent : payload_) {
     bounds.push_back({extent->offset(), extent->end()});
-    extents_.push_back(&extent);
+    extents.push_back(&extent);
   }
-  CHECK_EQ(extents_.size(), payload_.size());
+  CHECK_EQ(extents.size(), payload_.size());
   bounds_.Set(std::move(bounds));  // which checks that they lie apart
+  extents_ = std::move(extents);   // when nothing can be thrown any more
 }
 
 const ExtentRef* PayloadExtents::Find(PmRef ref) const {

@@ -204,10 +204,9 @@ class ShareFlush {
     CHECK_GT(share.most, 0u);
   }
 
-  // Order is checked by the keys in the records, which are bytes of a
-  // medium in the pool: a record that was damaged after it was written must not lead to a table that is not sorted. The
-  // next record is asked for ahead, because the walk goes through them in key order and they lie in the order of
-  // writing.
+  // Order is checked by the keys in the records, which are bytes of a medium in the pool: a record that was damaged
+  // after it was written must not lead to a table that is not sorted. The next record is asked for ahead, because the
+  // walk goes through them in key order and they lie in the order of writing.
   Status Run() {
     const BLinkTree::Entry* before = share_.before;
     const BLinkTree::Entry* from = before != nullptr ? before->Next() : request_.memtable->tree().First();

@@ -38,14 +38,22 @@ bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
   return std::any_of(cluster.inputs.begin(), cluster.inputs.end(), HasMarked);
 }
 
-// Whether tables lie side by side in the range of their cluster. Their keys were read from the pool, so the answer may
-// be no.
+Status OutOfOrder(const MergeRequest& request, uint64_t table) {
+  return Status::Corruption(request.pool->path(), "table " + std::to_string(table) + " is out of order");
+}
+
+// Whether tables lie side by side. Their keys were read from the pool, so the answer may be no.
+bool LieApart(const KeyOrder& order, const std::vector<TableRef>& tables) {
+  return std::adjacent_find(tables.begin(), tables.end(), [&](const TableRef& a, const TableRef& b) {
+           return order.Compare(a->largest(), b->smallest()) >= 0;
+         }) == tables.end();
+}
+
+// Whether tables lie side by side in the range of their cluster.
 bool LieInside(const KeyOrder& order, const Cluster& cluster, const std::vector<TableRef>& tables) {
-  for (size_t i = 0; i < tables.size(); i++) {
-    if (i > 0 && order.Compare(tables[i - 1]->largest(), tables[i]->smallest()) >= 0) return false;
-  }
-  return tables.empty() || (order.Compare(cluster.smallest, tables.front()->smallest()) <= 0 &&
-                            order.Compare(tables.back()->largest(), cluster.largest) <= 0);
+  return tables.empty() ||
+         (LieApart(order, tables) && order.Compare(cluster.smallest, tables.front()->smallest()) <= 0 &&
+          order.Compare(tables.back()->largest(), cluster.largest) <= 0);
 }
 
 // The space that is taken for an output table before its entries are known.
@@ -62,8 +70,6 @@ class ClusterMerge {
         account_(account),
         result_(result),
         may_copy_(MayCopy(request, cluster)),
-        bottom_(cluster.place == Cluster::Place::kOutput &&
-                !HasOlder(request, cluster.whole.smallest, cluster.whole.largest)),
         judge_(request.filter, request.versions_once),
         ranges_(request.ranges) {
     TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits, request.place_level};
@@ -102,7 +108,7 @@ class ClusterMerge {
       options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
     }
     sink_ = std::make_unique<TableSink>(std::move(options));
-    output_ = std::make_unique<MergeOutput>(request, may_copy_, bottom_, account, copier, sink_.get(), result);
+    output_ = std::make_unique<MergeOutput>(request, may_copy_, cluster.bottom, account, copier, sink_.get(), result);
   }
 
   bool overflowed() const { return sink_->overflowed(); }
@@ -134,7 +140,7 @@ class ClusterMerge {
     if (s.ok()) s = sink_->Finish(&tables);
     if (!s.ok()) return s;
     CHECK_EQ(EntriesOf(tables), entries_ - (result_->entries_dropped - dropped));
-    if (!LieInside(request_.order, cluster_, tables)) return OutOfOrder(tables.front()->number());
+    if (!LieInside(request_.order, cluster_, tables)) return OutOfOrder(request_, tables.front()->number());
     if (cluster_.place == Cluster::Place::kOutput) {
       result_->added.insert(result_->added.end(), tables.begin(), tables.end());
     } else {
@@ -145,10 +151,6 @@ class ClusterMerge {
   }
 
  private:
-  Status OutOfOrder(uint64_t table) const {
-    return Status::Corruption(request_.pool->path(), "table " + std::to_string(table) + " is out of order");
-  }
-
   // The heap holds indexes of cursors; on top the smallest key, of equal keys the newest input (lowest index).
   bool Less(size_t a, size_t b) {
     DCHECK(a != b && a < cursors_.size() && b < cursors_.size());
@@ -232,7 +234,7 @@ class ClusterMerge {
       c = request_.order.Compare(a.key, b.key);
     }
     *same = c == 0;
-    return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
+    return c <= 0 ? Status::OK() : OutOfOrder(request_, cursor->table().number());
   }
 
   // A dropped entry counts as the entry before, too, because it hides the next version of its key all the same.
@@ -298,9 +300,9 @@ class ClusterMerge {
       if (!s.ok()) return s;
       if (newer > 0) judge_.NewerIs(newer);
     }
-    if (!judge_.MayFollow(sequence)) return OutOfOrder(cursor->table().number());
+    if (!judge_.MayFollow(sequence)) return OutOfOrder(request_, cursor->table().number());
     const VersionJudge::Verdict verdict = judge_.Judge(
-        word.type(), sequence, bottom_, expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
+        word.type(), sequence, cluster_.bottom, expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
     Passed(*cursor);
     judged_table_ = last_table_;
     judged_ = last_;
@@ -313,7 +315,6 @@ class ClusterMerge {
   DropAccount* const account_;
   MergeResult* const result_;
   const bool may_copy_;
-  const bool bottom_;     // nothing older than the inputs lies in the cluster's range
   uint64_t entries_ = 0;  // of the inputs
   std::vector<std::unique_ptr<IndexCursor>> cursors_;
   bool failed_ = false;  // a cursor met damage: the heap's order means nothing any more
@@ -341,8 +342,12 @@ class ShareMerge {
   Status Run() {
     Status s;
     for (size_t i = 0; s.ok() && i < share_.size(); i++) s = Merge(share_[i]);
+    if (!result_.given_up) error_ = s;
     return s;
   }
+
+  // Why the share failed, if nobody told it to stop.
+  const Status& error() const { return error_; }
 
   // Hands over what the share has made.
   void Finish(MergeResult* result, DropAccount* account) {
@@ -396,6 +401,7 @@ class ShareMerge {
   DropAccount account_;
   RecordCopier copier_;
   MergeResult result_;
+  Status error_;
 };
 
 }  // namespace
@@ -429,6 +435,8 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
       result->moved.push_back(*cluster.only_table());
     } else {
       merged.push_back(std::move(cluster));
+      Cluster& last = merged.back();
+      last.bottom = last.place == Cluster::Place::kOutput && !HasOlder(request, last.smallest, last.largest);
     }
   }
   std::vector<TableRef> tables;  // of the merged ones
@@ -447,9 +455,14 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
                           [&](size_t i) { return shares[i].Run(); });
   if (!s.ok()) {
     for (const ShareMerge& share : shares) share.Count(result);
-    return s;
+    const auto failed =
+        std::find_if(shares.begin(), shares.end(), [](const auto& share) { return !share.error().ok(); });
+    if (failed == shares.end()) return s;
+    result->given_up = false;
+    return failed->error();
   }
   for (ShareMerge& share : shares) share.Finish(result, &account);
+  if (!LieApart(request.order, result->added)) return OutOfOrder(request, result->added.front()->number());
   std::move(tables.begin(), tables.end(), std::back_inserter(result->removed));
   result->payload.dropped = account.Take();
   CHECK(request.may_copy || (result->payload.made.empty() && result->bytes_copied == 0));

@@ -6,7 +6,7 @@
 // makes one. Records that are copied, and those that were folded, are the compaction filter's to judge. Operands that
 // cannot be folded go out as they were; so do operands over a value that will expire, because they outlive it.
 //
-// Threads: one. Durable after the fence at the end of the merge.
+// Threads: one. Durable after the fence of the share, or at the end of the merge.
 
 #ifndef MIODB_COMPACTION_MERGE_MERGE_OUTPUT_H_
 #define MIODB_COMPACTION_MERGE_MERGE_OUTPUT_H_

@@ -7,25 +7,27 @@
 #define MIODB_COMPACTION_MERGE_SHARING_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "miodb/status.h"
 #include "src/nvm/persist/persist.h"
 #include "src/util/check/check.h"
+#include "src/util/check/no_throw.h"
 
 namespace miodb {
 
 struct Sharing {
-  // Does the work of a share.
-  using Work = std::function<Status(size_t share)>;
+  using Work = std::function<void(size_t share)>;
 
   size_t most = 1;           // shares
   uint64_t least_bytes = 1;  // of payload in a share
-  // Calls work(0) to work(count - 1), each once at most, by any threads, and returns when no call runs: OK, if all were
-  // made and were OK, else an error of one. null: the caller does one after the other.
-  std::function<Status(size_t count, const Work& work)> run = nullptr;
+  // Calls work(0) to work(count - 1), each once, by any threads, and returns when all have returned; null: the caller
+  // does one after the other.
+  std::function<void(size_t count, const Work& work)> run = nullptr;
 
   // The number of shares of a job with so much payload.
   size_t CountFor(uint64_t bytes) const {
@@ -33,20 +35,30 @@ struct Sharing {
     return static_cast<size_t>(std::clamp<uint64_t>(bytes / least_bytes, 1, most));
   }
 
-  // Does all shares of a job that stores for this purpose. What they stored is durable after a fence of the caller's:
-  // each share of several is fenced by its own thread.
-  Status Run(size_t count, Persist* persist, Purpose purpose, const Work& work) const {
+  // Does all shares of a job that stores for this purpose, or, when one has failed, those that were begun; the error is
+  // one of theirs. What they stored is durable after a fence of the caller's: each share of several is fenced by its
+  // own thread, but where the caller's fence covers what others stored.
+  Status Run(size_t count, Persist* persist, Purpose purpose, const std::function<Status(size_t share)>& share) const {
     DCHECK(persist != nullptr);
-    if (count <= 1) return count == 0 ? Status::OK() : work(0);
-    const Work fenced = [&](size_t share) {
-      const InShare in_share(persist, purpose, share);
-      Status s = work(share);
-      return s.ok() ? persist->Fence(purpose) : s;
+    if (count <= 1) return count == 0 ? Status::OK() : share(0);
+    std::vector<Status> done(count);
+    std::atomic<bool> failed{false};  // relaxed: a share that begins in vain gives back what it took
+    const Work work = [&](size_t i) {
+      if (failed.load(std::memory_order_relaxed)) return;
+      const InShare in_share(persist, purpose, i);
+      done[i] = NoThrow("share of a job", [&] {
+        Status s = share(i);
+        return s.ok() && !persist->fence_is_slow() ? persist->Fence(purpose) : s;
+      });
+      if (!done[i].ok()) failed.store(true, std::memory_order_relaxed);
     };
-    if (run != nullptr) return run(count, fenced);
-    Status s;
-    for (size_t i = 0; s.ok() && i < count; i++) s = fenced(i);
-    return s;
+    if (run != nullptr) {
+      run(count, work);
+    } else {
+      for (size_t i = 0; i < count; i++) work(i);
+    }
+    const auto error = std::find_if(done.begin(), done.end(), [](const Status& s) { return !s.ok(); });
+    return error == done.end() ? Status::OK() : *error;
   }
 };
 

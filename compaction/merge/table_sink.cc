@@ -18,7 +18,7 @@ TableSink::TableSink(Options options) : options_(std::move(options)), ranges_app
 }
 
 // The number is drawn before space is taken: a number that is not used costs nothing, and numbers of the tables of a
-// run ascend.
+// sink ascend.
 Status TableSink::StartTable() {
   CHECK(builder_ == nullptr);
   CHECK_LT(taken_, options_.max_entries);

@@ -6,10 +6,8 @@
 #ifndef MIODB_SRC_DB_BACKGROUND_JOB_SHARES_H_
 #define MIODB_SRC_DB_BACKGROUND_JOB_SHARES_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "compaction/merge/sharing.h"
 #include "src/db/context/control.h"
@@ -22,49 +20,46 @@ namespace miodb {
 class JobShares {
  public:
   // most: merge threads of the database.
-  JobShares(DbContext& db, Control* control, CpuCensus* census, int most)
-      : db_(db),
-        control_(control),
-        census_(census),
-        most_(static_cast<size_t>(most)),
-        helpers_(most, HelperThreads::Helpers::kCallers) {
+  JobShares(Control* control, CpuCensus* census, int most)
+      : control_(control), census_(census), most_(static_cast<size_t>(most)) {
     CHECK(control != nullptr && census != nullptr);
     CHECK_GT(most, 0);
   }
   JobShares(const JobShares&) = delete;
   JobShares& operator=(const JobShares&) = delete;
 
-  // For a job whose tables should not be smaller than this.
+  // For a job whose shares should not be smaller than this.
   Sharing Of(uint64_t least_bytes) {
-    return {most_, least_bytes, [this](size_t count, const Sharing::Work& work) { return Run(count, work); }};
+    return {most_, least_bytes, [this](size_t count, const Sharing::Work& work) { Run(count, work); }};
   }
 
-  // Helps a job. False: none has a share that nobody has begun.
+  // Does a share of a job. False: none has one that nobody has begun.
   bool Help() EXCLUDES(db_mutex) {
     const CpuCensus::Work work(census_);
     return helpers_.Help();
   }
 
  private:
-  Status Run(size_t count, const Sharing::Work& work) EXCLUDES(db_mutex) {
+  // A wake-up gets one thread to look for work, so whoever begins a share wakes one for the next.
+  void Run(size_t count, const Sharing::Work& work) EXCLUDES(db_mutex) {
     DCHECK_LE(count, most_);
-    std::vector<Status> done(count);
-    HelperThreads::Task task([&](size_t i) { done[i] = db_.WithMemory([&] { return work(i); }); }, count);
+    HelperThreads::Task task(
+        [&](size_t i) {
+          {
+            DbLock lock(control_);
+            control_->Wake(BackgroundStep::kMerge);
+          }
+          work(i);
+        },
+        count);
     helpers_.Begin(&task, count - 1);
-    for (size_t i = 1; i < count; i++) {
-      DbLock lock(control_);
-      control_->Wake(BackgroundStep::kMerge);
-    }
     helpers_.Finish(&task);
-    const auto failed = std::find_if(done.begin(), done.end(), [](const Status& s) { return !s.ok(); });
-    return failed == done.end() ? Status::OK() : *failed;
   }
 
-  DbContext& db_;
   Control* const control_;
   CpuCensus* const census_;
   const size_t most_;
-  HelperThreads helpers_;
+  HelperThreads helpers_{0};  // merge threads come to help
 };
 
 }  // namespace miodb

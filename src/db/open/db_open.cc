@@ -178,8 +178,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       tier_(std::make_unique<SsdTier>(
           *context_, SsdTier::Parts{control_.get(), tree_.get(), scheduler_.get(), ssd_schedule_.get(), space_.get(),
                                     floor_.get(), workers_.get(), census_.get()})),
-      shares_(std::make_unique<JobShares>(*context_, control_.get(), census_.get(),
-                                          MergeThreads(options, hooks.background))),
+      shares_(std::make_unique<JobShares>(control_.get(), census_.get(), MergeThreads(options, hooks.background))),
       flusher_(std::make_unique<Flusher>(
           *context_, Flusher::Parts{control_.get(), tree_.get(), scheduler_.get(), logs_.get(), floor_.get(),
                                     kept_.get(), space_.get(), census_.get(), shares_.get()})),

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <system_error>
 
-// A task is an array of pieces and a counter of those that were taken; whoever works on it takes the next number until
-// there are no more. The helpers are told of a task by entries in a queue, and the caller works on it too, so helpers
-// only ever make it faster: with none, or with all of them busy, the caller does everything.
+// A task is an array of pieces and a counter of those that were taken; whoever does a piece takes the next number. The
+// helpers are told of pieces by entries in a queue, and the caller works on the task too, so helpers only ever make it
+// faster: with none, or with all of them busy, the caller does everything.
 
 namespace miodb {
 
@@ -23,32 +23,31 @@ HelperThreads::~HelperThreads() {
   for (std::thread& thread : threads) thread.join();
 }
 
-// relaxed: which piece a thread takes is all that this decides; results are handed over with mutex_.
-void HelperThreads::Take(Task* task) {
-  for (;;) {
-    const size_t i = task->next_.fetch_add(1, std::memory_order_relaxed);
-    if (i >= task->count_) return;
-    task->work_(i);
-  }
+// Does the next piece, if there is one. relaxed: which piece a thread takes is all that this decides; results are
+// handed over with mutex_.
+bool HelperThreads::Take(Task* task) {
+  const size_t i = task->next_.fetch_add(1, std::memory_order_relaxed);
+  if (i >= task->count_) return false;
+  task->work_(i);
+  return true;
 }
 
-// Queues the task once for each helper that is wanted and starts threads as long as there are fewer than all tasks
-// together want: so two callers at once get helpers each, up to most_.
-void HelperThreads::Begin(Task* task, size_t helpers) {
-  if (most_ == 0) return;
+// Starts threads as long as there are fewer than pieces of all tasks together: so two callers at once get helpers each,
+// up to most_.
+void HelperThreads::Begin(Task* task, size_t pieces) {
   MutexLock lock(&mutex_);
-  CHECK(!closing_);
-  if (helpers_ == Helpers::kOwn) Start(std::min(most_, busy_ + tasks_.size() + helpers));
-  const size_t wanted = std::min(helpers, helpers_ == Helpers::kOwn ? threads_.size() : most_);
-  tasks_.insert(tasks_.end(), wanted, task);
-  for (size_t i = 0; i < wanted; i++) wake_.Signal();
+  CHECK(!closing_ && pieces <= task->count_);
+  Start(std::min(most_, busy_ + tasks_.size() + pieces));
+  tasks_.insert(tasks_.end(), pieces, task);
+  for (size_t i = 0; i < pieces; i++) wake_.Signal();
 }
 
 // The caller works as well, so the task ends even if no helper ever comes. Entries of the task that no helper has taken
 // are removed, and helpers at work are waited for: after that nobody has the address of the task, or of what its work
 // refers to, and the mutex has handed over what the helpers wrote.
 void HelperThreads::Finish(Task* task) {
-  Take(task);
+  while (Take(task)) {
+  }
   MutexLock lock(&mutex_);
   tasks_.erase(std::remove(tasks_.begin(), tasks_.end(), task), tasks_.end());
   while (task->helpers_ > 0) done_.Wait();
@@ -58,8 +57,7 @@ void HelperThreads::Finish(Task* task) {
 // A single piece is done by the caller, who would have to wait for a helper either way.
 void HelperThreads::Run(size_t count, const std::function<void(size_t)>& work) {
   Task task([&work](size_t i) { work(i); }, count);
-  if (count < 2) return Take(&task);
-  Begin(&task, count - 1);
+  if (count > 1) Begin(&task, count - 1);
   Finish(&task);
 }
 
@@ -92,7 +90,6 @@ void HelperThreads::HelpFirst() {
 }
 
 bool HelperThreads::Help() {
-  DCHECK(helpers_ == Helpers::kCallers);
   MutexLock lock(&mutex_);
   if (tasks_.empty()) return false;
   HelpFirst();

@@ -1,7 +1,8 @@
 // A few threads that help callers with work that waits, such as reads of a disk.
 //
 // Threads: all calls by any number at once. A caller that waits works as well, so the work always comes to an end. The
-// helpers start when they are first needed; where no more can be started, those that there are do.
+// helpers start when they are first needed; where no more can be started, those that there are do. Other threads may
+// come to help (Help), with or without helpers.
 //
 // Errors: what the work throws has to be caught in it.
 
@@ -25,11 +26,8 @@ namespace miodb {
 
 class HelperThreads {
  public:
-  // The threads that help: those of this object, or those that come to Help.
-  enum class Helpers : uint8_t { kOwn, kCallers };
-
-  explicit HelperThreads(int most, Helpers helpers = Helpers::kOwn)
-      : helpers_(helpers), most_(static_cast<size_t>(most)), wake_(&mutex_), done_(&mutex_) {
+  // most: helpers.
+  explicit HelperThreads(int most) : most_(static_cast<size_t>(most)), wake_(&mutex_), done_(&mutex_) {
     CHECK_GE(most, 0);
   }
   ~HelperThreads();
@@ -58,27 +56,26 @@ class HelperThreads {
     size_t helpers_ = 0;           // at work on it; under mutex_
   };
 
-  // Has up to this many helpers begin with the task, which lives until Finish.
-  void Begin(Task* task, size_t helpers) EXCLUDES(mutex_);
+  // Has helpers do so many pieces of the task, which lives until Finish.
+  void Begin(Task* task, size_t pieces) EXCLUDES(mutex_);
 
-  // Has the calling thread help with a task that waits for helpers. False: none does.
+  // Does a piece of a task that waits for helpers. False: none does.
   bool Help() EXCLUDES(mutex_);
 
   // Does what nobody has begun, and returns when all is done.
   void Finish(Task* task) EXCLUDES(mutex_);
 
  private:
-  static void Take(Task* task);
+  static bool Take(Task* task);
   void Start(size_t wanted) REQUIRES(mutex_);
   void Loop() EXCLUDES(mutex_);
   void HelpFirst() REQUIRES(mutex_);
 
-  const Helpers helpers_;
   const size_t most_;
   Mutex mutex_;
   CondVar wake_;
   CondVar done_;
-  std::deque<Task*> tasks_ GUARDED_BY(mutex_);  // once for each helper that is wanted
+  std::deque<Task*> tasks_ GUARDED_BY(mutex_);  // once for each piece that helpers are to do
   bool closing_ GUARDED_BY(mutex_) = false;
   size_t busy_ GUARDED_BY(mutex_) = 0;  // helpers at work
   std::vector<std::thread> threads_ GUARDED_BY(mutex_);
