@@ -1,25 +1,23 @@
-// Figures of headers decide; no record and no leaf is read. In doubt a table is kept: a tombstone that could have gone
-// costs a little, and one that went too early brings a key back.
+// Figures of headers decide, and of a table in which something has expired a sample of its records. In doubt a table is
+// kept: a tombstone that could have gone costs a little, and one that went too early brings a key back.
 
 #include "compaction/merge/whole_tables.h"
 
 #include <algorithm>
 
 #include "compaction/filter/range_work.h"
+#include "compaction/policy/expired_tables.h"
 #include "src/util/check/check.h"
 
 namespace miodb {
 
 namespace {
 
-// Whether enough has expired of a table to rewrite it for that alone. Where nobody waits, half of the time over which
-// it expires has to have passed: so it is rewritten a few times and not whenever a record expires.
+// Whether enough has expired of a table to rewrite it for that alone. Where nobody waits, much of it has to have: so
+// it is rewritten a few times and not whenever a record expires.
 bool ExpiredEnough(const MergeRequest& request, const PMTable& table) {
-  const ExpiryRange expiry = table.expiry();
-  if (!expiry.MayHaveExpired(request.now_micros)) return false;
-  CHECK_LE(expiry.first, expiry.last);
-  return request.rewrites == Rewrites::kAnyExpired ||
-         request.now_micros - expiry.first >= (expiry.last - expiry.first) / 2;
+  return table.expiry().MayHaveExpired(request.now_micros) &&
+         (request.rewrites == Rewrites::kAnyExpired || MuchExpiredAt(table) <= request.now_micros);
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ struct PickerInput {
   uint64_t settle_sequence = kMaxSequence;  // runs with something as old as this go before hidden versions
   uint64_t date_micros = 0;                 // what has expired by now; 0: nothing
   TableRef droppable;                       // RangeWork::droppable of the last look; null: none
+  TableRef expired;                         // of the repository, of which much has; null: none
   bool snapshots = false;                   // there are some, whose versions merges keep
   MergesBlocked merges_blocked = MergesBlocked::kNone;
   bool collection_blocked = false;

@@ -11,15 +11,18 @@ namespace miodb {
 
 namespace {
 
+// Whether the repository still has a table that a look at an earlier version found; null: it has not.
+bool Has(const Run& repository, const TableRef& table) {
+  if (table == nullptr) return false;
+  const size_t at = repository.FindTable(table->order(), table->smallest());
+  return at < repository.tables.size() && repository.tables[at] == table;
+}
+
 // The first table of the repository of which a merge by itself would drop something, now that no snapshot needs it.
 TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
   const Version& version = *input.version;
   DCHECK_EQ(&repository, version.levels.back()[0].get());
-  // The look may have been at a version before this one.
-  if (input.droppable != nullptr) {
-    const size_t at = repository.FindTable(input.droppable->order(), input.droppable->smallest());
-    if (at < repository.tables.size() && repository.tables[at] == input.droppable) return input.droppable;
-  }
+  if (Has(repository, input.droppable)) return input.droppable;
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   // Expired values count as tombstones. Values that had expired before the clock was set back do not count.
   const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
@@ -36,15 +39,15 @@ TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
 }
 
 // The repository alone, or the part of it that begins with this table.
-std::optional<MergeJob> SettleRepository(const PickerInput& input, const PMTable& first) {
+std::optional<MergeJob> SettleRepository(const PickerInput& input, MergeKind kind, const PMTable& first) {
   const Version& version = *input.version;
   CHECK_EQ(version.levels.back().size(), 1u);
   const RunRef& repository = version.levels.back()[0];
   if (!IsTakenInParts(version, input.partition_bytes)) {
     if (input.jobs_running) return std::nullopt;
-    return MergeJob{MergeKind::kSettle, 0, version.repository(), {repository}, {}};
+    return MergeJob{kind, 0, version.repository(), {repository}, {}};
   }
-  MergeJob job{MergeKind::kSettle, version.repository(), version.repository(), {repository}, {}};
+  MergeJob job{kind, version.repository(), version.repository(), {repository}, {}};
   if (!TakePart(input, repository->FindTable(first.order(), first.largest()), &job)) return std::nullopt;
   return job;
 }
@@ -123,7 +126,7 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
   });
   if ((buffer.empty() || (parts && !old)) && !input.snapshots && !repository.empty()) {
     const TableRef first = FirstWithHidden(input, *repository[0]);
-    if (first != nullptr) return SettleRepository(input, *first);
+    if (first != nullptr) return SettleRepository(input, MergeKind::kSettle, *first);
   }
   if (buffer.empty()) return std::nullopt;
   if (parts) return NextPart(input, MergeKind::kSettle, std::move(buffer));
@@ -138,7 +141,12 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
   CHECK(!input.jobs_running && growth > 0);
   const Version& version = *input.version;
   std::vector<RunRef> buffer = BufferRuns(version), runs = buffer;
-  if (buffer.empty()) return std::nullopt;
+  if (buffer.empty()) {
+    const std::vector<RunRef>& repository = version.levels.back();
+    if (repository.empty() || !Has(*repository[0], input.expired)) return std::nullopt;
+    std::optional<MergeJob> job = SettleRepository(input, MergeKind::kQuiet, *input.expired);
+    return job.has_value() && HasRoom(input, *job) ? job : std::nullopt;
+  }
   if (std::optional<MergeJob> part = GoOn(input, MergeKind::kQuiet)) {
     return HasRoom(input, *part) ? std::move(part) : std::nullopt;
   }

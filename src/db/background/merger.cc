@@ -29,6 +29,9 @@ uint64_t BytesOfMerges(const Persist& persist) {
 constexpr uint64_t kQuietShare = 8;
 constexpr uint64_t kLeastQuietBytes = 64 * 1024;
 
+// A share of a merge is no smaller than so many tables, since its last one is a part of one.
+constexpr uint64_t kTablesOfShare = 4;
+
 }  // namespace
 
 // Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, whether the
@@ -50,6 +53,7 @@ PickerInput Merger::MakePickerInput() const {
   // A memtable that is to be sealed comes first.
   if (scheduler_->quiet().MaySettle() && !tree_->SealIsAsked() && tree_->immutables.empty()) {
     input.quiet_bytes = space_->PlentyAbove();
+    input.expired = expired_.lock();
   }
   return input;
 }
@@ -100,10 +104,45 @@ void Merger::MarkGarbage() {
   if (db_.hooks.background == BackgroundMode::kThreads || db_.hooks.quiet_micros != nullptr) {
     scheduler_->quiet().See(tree_->last_sequence.load(std::memory_order_relaxed), now);  // relaxed: policy only
     if (scheduler_->quiet().MaySettle() && MemTableHoldsMuch()) tree_->AskSeal();
+    if (ExpiredIsDue()) scheduler_->quiet().Changed();
   }
   if (scheduler_->marks_are_fresh()) return;
   const std::optional<MarkRequest> request = scheduler_->WantsMarks(space_->Figures(), now);
   if (request.has_value()) scheduler_->WantMarks(*request);
+}
+
+// Whether a table of the repository may be found of which much has expired. What has expired goes only where nothing is
+// older and no snapshot keeps it.
+bool Merger::ExpiredIsDue() const {
+  const Version& version = *tree_->versions->current();
+  const std::vector<RunRef>& repository = version.levels.back();
+  if (repository.empty() || !tree_->snapshots.empty()) return false;
+  if (version.ssd != nullptr && version.ssd->file_count() > 0) return false;
+  const uint64_t now = db_.WallMicros();
+  return repository[0]->tables.Total().first_tombstone <= now &&
+         (expired_looked_at_ != tree_->version_changes || expired_next_micros_ <= now);
+}
+
+// The mutex is let go of meanwhile, so what is found may have gone. A look that has no memory is not made again before
+// something changes.
+bool Merger::FindExpired() {
+  CHECK(ExpiredIsDue());
+  expired_looked_at_ = tree_->version_changes;
+  VersionRef version = tree_->versions->current();
+  const uint64_t now = db_.WallMicros();
+  ExpiredLook look;
+  {
+    const DbUnlock unlock(control_);
+    const Status s = db_.WithMemory([&] {
+      look = LookForExpired(version->levels.back()[0]->tables, now, [this] { return control_->closing(); });
+      return Status::OK();
+    });
+    s.IgnoreError();
+    version.reset();
+  }
+  expired_ = look.table;
+  expired_next_micros_ = look.next_micros;
+  return look.table != nullptr;
 }
 
 // Marks that were there go first. Each table that is found takes the mutex for itself.
@@ -165,6 +204,7 @@ bool Merger::Step() {
     if (scheduler_->marks().state() != MarkState::kWanted) {
       job = scheduler_->NextMerge(MakePickerInput());
       if (!job.has_value()) {
+        if (scheduler_->quiet().MaySettle() && ExpiredIsDue() && FindExpired()) return true;
         if (scheduler_->quiet().FoundNothing()) control_->Wake(BackgroundStep::kPrepare);  // gives back free space
         return false;
       }
@@ -225,7 +265,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.ranges_applied = tree_->versions->manifest().flushed_sequence;
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
     // Where space is short one share has to do, since each has pieces of space at once.
-    if (!hold.full && space_->PlentyAbove() > 0) request.sharing = shares_->Of(partition_bytes);
+    if (!hold.full && space_->PlentyAbove() > 0) request.sharing = shares_->Of(kTablesOfShare * partition_bytes);
     // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
     // everything does.
     if (into_repository && !hold.full &&

@@ -11,6 +11,7 @@
 #define MIODB_SRC_DB_BACKGROUND_MERGER_H_
 
 #include "compaction/merge/merge.h"
+#include "compaction/policy/expired_tables.h"
 #include "compaction/policy/picker.h"
 #include "compaction/policy/scheduler.h"
 #include "src/db/background/job_shares.h"
@@ -78,6 +79,8 @@ class Merger : private MergerParts {
   void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
   Status DropTables(const MergeJob& job, MergeResult* result) EXCLUDES(db_mutex);
   void MakeMarks() EXCLUDES(db_mutex);
+  bool ExpiredIsDue() const REQUIRES(db_mutex);
+  bool FindExpired() REQUIRES(db_mutex);
   void FindMarked(const Version& version) EXCLUDES(db_mutex);
   void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
@@ -87,6 +90,11 @@ class Merger : private MergerParts {
   DbContext& db_;
   RangeTrim ranges_;
   bool found_all_ GUARDED_BY(db_mutex) = false;  // the last search has found all tables of the marks
+
+  // The last look for tables of which much has expired.
+  uint64_t expired_looked_at_ GUARDED_BY(db_mutex) = 0;        // Tree::version_changes
+  uint64_t expired_next_micros_ GUARDED_BY(db_mutex) = 0;      // before this moment no other table will have
+  std::weak_ptr<const PMTable> expired_ GUARDED_BY(db_mutex);  // whose space is not kept for it
 };
 
 }  // namespace miodb

@@ -484,6 +484,45 @@ TEST_F(ExpiryTest, ExpiredTablesGoByOneEditTheirRecordsUnread) {
   ExpectShown("");
 }
 
+// Nine of ten keys, anywhere among the others, live for a minute and the others for a day: so the middle of a table's
+// bounds says nothing. Nobody writes or waits.
+TEST_F(ExpiryTest, AQuietDatabaseRewritesTablesOfWhichMuchHasExpired) {
+  constexpr uint64_t kCount = 20 * 1000;
+  static std::atomic<uint64_t> quiet;
+  quiet = kSecond;
+  options_.settle_after_idle_ms = 1000;
+  options_.write_buffer_size = options_.partition_size = 64 << 10;
+  options_.log_chunk_size = 16 << 10;
+  hooks_.background = BackgroundMode::kBySteps;
+  hooks_.quiet_micros = [] { return quiet.load(); };
+  Open();
+  for (uint64_t i = 0; i < kCount; i++)
+    PutFor(i % 10 == 0 ? 86400 : 60, "key" + std::to_string(i * 7919 % kCount), "v");
+  Compact();
+  const auto steps = [this] {
+    quiet += 10 * kSecond;
+    uint64_t count = 0;
+    while (impl_->RunStep(DBImpl::Step::kFlush) || impl_->RunStep(DBImpl::Step::kMerge)) count++;
+    return count;
+  };
+  steps();
+  ASSERT_EQ(kCount, Counter("entries"));
+  const uint64_t tables = TablesAtLevel(options_.num_levels - 1);
+  EXPECT_GT(tables, 3u);
+  Wait(30);
+  EXPECT_EQ(0u, steps());
+  Wait(30);
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  EXPECT_EQ(0u, steps()) << "a snapshot keeps what is there";
+  db_->ReleaseSnapshot(snapshot);
+  EXPECT_LE(steps(), 4 * tables);
+  EXPECT_EQ(kCount / 10, Counter("entries"));
+  EXPECT_EQ(0u, steps());
+  Wait(86400);
+  steps();
+  EXPECT_EQ(0u, Counter("entries"));
+}
+
 TEST_F(ExpiryTest, ATableThatHidesSomethingStaysUntilAMergeTakesBoth) {
   hooks_.background = BackgroundMode::kBySteps;
   options_.level_trigger = 10;
