@@ -19,6 +19,7 @@
 #include "compaction/merge/whole_tables.h"
 #include "src/util/check/check.h"
 #include "src/util/check/mutation.h"
+#include "src/util/check/no_throw.h"
 
 namespace miodb {
 
@@ -340,8 +341,11 @@ class ShareMerge {
   }
 
   Status Run() {
-    Status s;
-    for (size_t i = 0; s.ok() && i < share_.size(); i++) s = Merge(share_[i]);
+    const Status s = NoThrow("share of a merge", [this] {
+      Status merged;
+      for (size_t i = 0; merged.ok() && i < share_.size(); i++) merged = Merge(share_[i]);
+      return merged;
+    });
     if (!result_.given_up) error_ = s;
     return s;
   }

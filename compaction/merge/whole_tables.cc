@@ -13,10 +13,10 @@ namespace miodb {
 
 namespace {
 
-// Whether enough has expired of a table to rewrite it for that alone. Where nobody waits, much of it has to have: so
-// it is rewritten a few times and not whenever a record expires.
+// Whether a table that hides nothing is rewritten for what has expired of it, which snapshots keep. Where nobody waits,
+// much of it has to have: so it is rewritten a few times and not whenever a record expires.
 bool ExpiredEnough(const MergeRequest& request, const PMTable& table) {
-  return table.expiry().MayHaveExpired(request.now_micros) &&
+  return table.expiry().MayHaveExpired(request.now_micros) && !request.filter->has_snapshots() &&
          (request.rewrites == Rewrites::kAnyExpired || MuchExpiredAt(table) <= request.now_micros);
 }
 
@@ -39,8 +39,11 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
   if (HoldsHidden(table) && !request.filter->has_snapshots()) return true;
   if (request.ranges != nullptr && MayDropRanges(*request.ranges, *request.filter, table)) return true;
-  const bool may_drop = table.tombstones() > 0 || (ExpiredEnough(request, table) && !request.filter->has_snapshots());
-  if (may_drop && !HasOlder(request, table.smallest(), table.largest())) return true;
+  const bool may_drop = table.tombstones() > 0 || table.expiry().MayHaveExpired(request.now_micros);
+  if (may_drop && !HasOlder(request, table.smallest(), table.largest()) &&
+      (table.tombstones() > 0 || ExpiredEnough(request, table))) {
+    return true;
+  }
   if (!request.may_copy) return false;
   if (table.marked.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
   // Records in random order, or operands, small enough to settle on average.

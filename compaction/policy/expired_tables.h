@@ -1,7 +1,8 @@
 // Tables of which much has expired: a sample of a table's records says from when on, because the bounds of its expiries
 // do not say how many lie near which bound.
 //
-// Threads: any. Cost: a sample reads kExpirySamples records at most, once for each table that lies in DRAM.
+// Threads: any. Cost: a sample reads the beginning of kExpirySamples records at most, unverified, once for each table
+// that lies in DRAM.
 
 #ifndef MIODB_COMPACTION_POLICY_EXPIRED_TABLES_H_
 #define MIODB_COMPACTION_POLICY_EXPIRED_TABLES_H_
@@ -16,7 +17,7 @@ namespace miodb {
 inline constexpr uint64_t kExpirySamples = 64;
 
 // The moment from which on a quarter of the table's entries has expired, as far as a sample shows; kNoExpiry: never, or
-// a record of the sample is damaged.
+// a record of the sample is not where it should be.
 uint64_t MuchExpiredAt(const PMTable& table);
 
 struct ExpiredLook {

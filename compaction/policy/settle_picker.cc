@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compaction/policy/expired_tables.h"
 #include "compaction/policy/parts.h"
 #include "compaction/policy/picker.h"
 #include "src/util/check/check.h"
@@ -143,7 +144,9 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
   std::vector<RunRef> buffer = BufferRuns(version), runs = buffer;
   if (buffer.empty()) {
     const std::vector<RunRef>& repository = version.levels.back();
-    if (repository.empty() || !Has(*repository[0], input.expired)) return std::nullopt;
+    if (repository.empty() || !Has(*repository[0], input.expired) || input.snapshots) return std::nullopt;
+    if (version.ssd != nullptr && version.ssd->file_count() > 0) return std::nullopt;
+    if (MuchExpiredAt(*input.expired) > input.date_micros) return std::nullopt;
     std::optional<MergeJob> job = SettleRepository(input, MergeKind::kQuiet, *input.expired);
     return job.has_value() && HasRoom(input, *job) ? job : std::nullopt;
   }

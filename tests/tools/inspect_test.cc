@@ -75,6 +75,19 @@ TEST_F(InspectTest, DamageIsNamedWithExitCodeOne) {
   EXPECT_EQ(1, RunTool("miodb_check " + path_).code);
 }
 
+TEST_F(InspectTest, TheDumpNamesTheFlagsOfTables) {
+  options_ = AtPath(options_, path_);
+  options_.lifetime_seconds = 3600;
+  Open();
+  Put("key", "value");
+  Settle();
+  Close();
+  const ProgramResult dump = RunTool("miodb_dump --tables " + path_);
+  EXPECT_EQ(0, dump.code) << dump.text;
+  EXPECT_TRUE(dump.Says(" bytewise")) << dump.text;
+  EXPECT_TRUE(dump.Says(" expiring")) << dump.text;
+}
+
 // The manifest does not tell the ranges of such files.
 TEST_F(InspectTest, FilesOfLongKeysAreCheckedAndShown) {
   options_ = AtPath(FindOptionSet("ssd").options, path_);

@@ -103,6 +103,7 @@ constexpr Line kLines[] = {
     {"scan DB --prefix=key0000009 --keys_only", 0, "key00000099"},
     {"scan DB --from=key00000050 --to=key00000052 --json", 0, "key00000051"},
     {"scan DB --reverse --limit=1 --keys_only", 0, "key00000099"},
+    {"scan DB --keys_only --json", 2, "leave it or --json out"},
     {"scan DB --limit=x", 2, "is not a decimal integer"},
     {"scan DB --prefix='\\x1'", 2, "begins no escape"},
     {"scan NEW2", 2, "does not exist"},

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pmtable/table_header.h"
@@ -21,6 +22,12 @@
 
 namespace miodb {
 namespace {
+
+// As format.md has them.
+constexpr std::pair<TableFlags, const char*> kFlagNames[] = {
+    {kTableBytewise, " bytewise"}, {kTableDuplicates, " duplicates"}, {kTableSpanning, " spanning"},
+    {kTableOrdered, " ordered"},   {kTableKinds, " kinds"},           {kTableChains, " chains"},
+    {kTableExpiring, " expiring"}, {kTableApart, " apart"},           {kTableLogged, " logged"}};
 
 // Prints what the walk meets. Damage is a line, and the walk goes on.
 class Dumper final : public PoolVisitor {
@@ -249,12 +256,10 @@ void Dumper::PrintTables(const ManifestState& state) {
       continue;
     }
     printf(" entries %" PRIu64 " tombstones %" PRIu64 " leaves %" PRIu64 " inner %" PRIu64 " sequences %" PRIu64
-           " to %" PRIu64 " payload_bytes %" PRIu64 "%s%s%s%s%s%s%s%s\n",
-           h.entries, h.tombstones, h.leaf_count, h.inner_count, h.min_sequence, h.max_sequence, h.payload_bytes,
-           (h.flags & kTableBytewise) != 0 ? " bytewise" : "", (h.flags & kTableDuplicates) != 0 ? " duplicates" : "",
-           (h.flags & kTableSpanning) != 0 ? " spanning" : "", (h.flags & kTableOrdered) != 0 ? " ordered" : "",
-           (h.flags & kTableKinds) != 0 ? " kinds" : "", (h.flags & kTableChains) != 0 ? " chains" : "",
-           (h.flags & kTableApart) != 0 ? " apart" : "", (h.flags & kTableLogged) != 0 ? " logged" : "");
+           " to %" PRIu64 " payload_bytes %" PRIu64,
+           h.entries, h.tombstones, h.leaf_count, h.inner_count, h.min_sequence, h.max_sequence, h.payload_bytes);
+    for (const auto& [flag, name] : kFlagNames) printf("%s", (h.flags & flag) != 0 ? name : "");
+    printf("\n");
   }
 }
 

@@ -111,23 +111,31 @@ void Merger::MarkGarbage() {
   if (request.has_value()) scheduler_->WantMarks(*request);
 }
 
-// Whether a table of the repository may be found of which much has expired. What has expired goes only where nothing is
-// older and no snapshot keeps it.
-bool Merger::ExpiredIsDue() const {
+// Whether a quiet merge of the repository, which would run alone, could drop what has expired: nothing older lies
+// below, and no snapshot keeps it.
+bool Merger::MayDropExpired() const {
   const Version& version = *tree_->versions->current();
-  const std::vector<RunRef>& repository = version.levels.back();
-  if (repository.empty() || !tree_->snapshots.empty()) return false;
+  if (version.levels.back().empty() || !version.BufferEmpty() || !tree_->immutables.empty()) return false;
   if (version.ssd != nullptr && version.ssd->file_count() > 0) return false;
-  const uint64_t now = db_.WallMicros();
-  return repository[0]->tables.Total().first_tombstone <= now &&
-         (expired_looked_at_ != tree_->version_changes || expired_next_micros_ <= now);
+  return tree_->snapshots.empty() && !tree_->SealIsAsked() && scheduler_->running() == 0 && !scheduler_->settling() &&
+         !scheduler_->flushing();
 }
 
-// The mutex is let go of meanwhile, so what is found may have gone. A look that has no memory is not made again before
-// something changes.
-bool Merger::FindExpired() {
-  CHECK(ExpiredIsDue());
+// A table that was found waits for its merge; else something has changed since the last look, or its moment has come.
+bool Merger::ExpiredIsDue() const {
+  if (looking_for_expired_ || !MayDropExpired()) return false;
+  const uint64_t now = db_.WallMicros();
+  return tree_->versions->current()->levels.back()[0]->tables.Total().first_tombstone <= now &&
+         (!expired_.expired() || expired_looked_at_ != tree_->version_changes || expired_next_micros_ <= now);
+}
+
+// The mutex is let go of meanwhile, so what is found may have gone. What was found before and not taken had no room for
+// its merge: there is no look before the next edit then, nor after one that has no memory.
+void Merger::FindExpired() {
+  expired_.reset();
+  if (expired_looked_at_ == tree_->version_changes && expired_next_micros_ == kNoExpiry) return;
   expired_looked_at_ = tree_->version_changes;
+  looking_for_expired_ = true;
   VersionRef version = tree_->versions->current();
   const uint64_t now = db_.WallMicros();
   ExpiredLook look;
@@ -140,9 +148,9 @@ bool Merger::FindExpired() {
     s.IgnoreError();
     version.reset();
   }
+  looking_for_expired_ = false;
   expired_ = look.table;
   expired_next_micros_ = look.next_micros;
-  return look.table != nullptr;
 }
 
 // Marks that were there go first. Each table that is found takes the mutex for itself.
@@ -204,7 +212,10 @@ bool Merger::Step() {
     if (scheduler_->marks().state() != MarkState::kWanted) {
       job = scheduler_->NextMerge(MakePickerInput());
       if (!job.has_value()) {
-        if (scheduler_->quiet().MaySettle() && ExpiredIsDue() && FindExpired()) return true;
+        if (scheduler_->quiet().MaySettle() && ExpiredIsDue()) {
+          FindExpired();
+          return true;
+        }
         if (scheduler_->quiet().FoundNothing()) control_->Wake(BackgroundStep::kPrepare);  // gives back free space
         return false;
       }
@@ -265,7 +276,9 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.ranges_applied = tree_->versions->manifest().flushed_sequence;
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
     // Where space is short one share has to do, since each has pieces of space at once.
-    if (!hold.full && space_->PlentyAbove() > 0) request.sharing = shares_->Of(kTablesOfShare * partition_bytes);
+    if (!hold.full && space_->PlentyAbove() > 0) {
+      request.sharing = shares_->Of(kTablesOfShare * std::min(partition_bytes, UINT64_MAX / kTablesOfShare));
+    }
     // A copy frees nothing before the whole job is done, so a full pool does without, and where space is short a job of
     // everything does.
     if (into_repository && !hold.full &&
@@ -455,6 +468,7 @@ void Merger::Finish(const JobHold& hold, const Status& s, Outcome outcome, bool 
   CHECK(outcome != Outcome::kInstalled || s.ok());
   if (hold.kind == MergeKind::kCollect) space_->copy_room()->End();
   scheduler_->EndMerge(hold, outcome, refused);
+  if (hold.kind == MergeKind::kQuiet && outcome != Outcome::kGivenUp) expired_.reset();
   if (s.IsNoSpace()) {
     db_.Log("%s waits for space: %s", MergeKindName(hold.kind), s.ToString().c_str());
     space_->LetGoOfLog();

@@ -79,8 +79,9 @@ class Merger : private MergerParts {
   void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
   Status DropTables(const MergeJob& job, MergeResult* result) EXCLUDES(db_mutex);
   void MakeMarks() EXCLUDES(db_mutex);
+  bool MayDropExpired() const REQUIRES(db_mutex);
   bool ExpiredIsDue() const REQUIRES(db_mutex);
-  bool FindExpired() REQUIRES(db_mutex);
+  void FindExpired() REQUIRES(db_mutex);
   void FindMarked(const Version& version) EXCLUDES(db_mutex);
   void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
@@ -92,8 +93,9 @@ class Merger : private MergerParts {
   bool found_all_ GUARDED_BY(db_mutex) = false;  // the last search has found all tables of the marks
 
   // The last look for tables of which much has expired.
+  bool looking_for_expired_ GUARDED_BY(db_mutex) = false;
   uint64_t expired_looked_at_ GUARDED_BY(db_mutex) = 0;        // Tree::version_changes
-  uint64_t expired_next_micros_ GUARDED_BY(db_mutex) = 0;      // before this moment no other table will have
+  uint64_t expired_next_micros_ GUARDED_BY(db_mutex) = 0;      // of ExpiredLook
   std::weak_ptr<const PMTable> expired_ GUARDED_BY(db_mutex);  // whose space is not kept for it
 };
 

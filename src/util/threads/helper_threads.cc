@@ -4,7 +4,7 @@
 #include <system_error>
 
 // A task is an array of pieces and a counter of those that were taken; whoever does a piece takes the next number. The
-// helpers are told of pieces by entries in a queue, and the caller works on the task too, so helpers only ever make it
+// helpers are told of a task by entries in a queue, and the caller works on it too, so helpers only ever make it
 // faster: with none, or with all of them busy, the caller does everything.
 
 namespace miodb {
@@ -32,14 +32,15 @@ bool HelperThreads::Take(Task* task) {
   return true;
 }
 
-// Starts threads as long as there are fewer than pieces of all tasks together: so two callers at once get helpers each,
-// up to most_.
+// Queues the task once for each helper that is wanted and starts threads as long as there are fewer than all tasks
+// together want: so two callers at once get helpers each, up to most_. Without helpers other threads may come.
 void HelperThreads::Begin(Task* task, size_t pieces) {
   MutexLock lock(&mutex_);
   CHECK(!closing_ && pieces <= task->count_);
   Start(std::min(most_, busy_ + tasks_.size() + pieces));
-  tasks_.insert(tasks_.end(), pieces, task);
-  for (size_t i = 0; i < pieces; i++) wake_.Signal();
+  const size_t entries = most_ > 0 ? std::min(pieces, threads_.size()) : pieces;
+  tasks_.insert(tasks_.end(), entries, task);
+  for (size_t i = 0; i < entries; i++) wake_.Signal();
 }
 
 // The caller works as well, so the task ends even if no helper ever comes. Entries of the task that no helper has taken
@@ -57,7 +58,7 @@ void HelperThreads::Finish(Task* task) {
 // A single piece is done by the caller, who would have to wait for a helper either way.
 void HelperThreads::Run(size_t count, const std::function<void(size_t)>& work) {
   Task task([&work](size_t i) { work(i); }, count);
-  if (count > 1) Begin(&task, count - 1);
+  if (count > 1 && most_ > 0) Begin(&task, count - 1);
   Finish(&task);
 }
 
@@ -74,7 +75,7 @@ void HelperThreads::Start(size_t wanted) {
 
 // task->helpers_ rises in the same hold of the lock that takes the task from the queue, so Finish either still finds
 // the entry or waits for this helper.
-void HelperThreads::HelpFirst() {
+void HelperThreads::HelpFirst(size_t most_pieces) {
   CHECK(!tasks_.empty());
   Task* const task = tasks_.front();
   tasks_.pop_front();
@@ -82,7 +83,8 @@ void HelperThreads::HelpFirst() {
   busy_++;
   {
     const MutexUnlock unlock(&mutex_);
-    Take(task);
+    while (most_pieces-- > 0 && Take(task)) {
+    }
   }
   CHECK(busy_ > 0 && task->helpers_ > 0);
   busy_--;
@@ -92,7 +94,7 @@ void HelperThreads::HelpFirst() {
 bool HelperThreads::Help() {
   MutexLock lock(&mutex_);
   if (tasks_.empty()) return false;
-  HelpFirst();
+  HelpFirst(1);
   return true;
 }
 
@@ -101,7 +103,7 @@ void HelperThreads::Loop() {
   for (;;) {
     while (tasks_.empty() && !closing_) wake_.Wait();
     if (closing_) return;
-    HelpFirst();
+    HelpFirst(SIZE_MAX);
   }
 }
 

@@ -56,7 +56,7 @@ class HelperThreads {
     size_t helpers_ = 0;           // at work on it; under mutex_
   };
 
-  // Has helpers do so many pieces of the task, which lives until Finish.
+  // Has helpers do up to so many pieces of the task, which lives until Finish.
   void Begin(Task* task, size_t pieces) EXCLUDES(mutex_);
 
   // Does a piece of a task that waits for helpers. False: none does.
@@ -69,13 +69,13 @@ class HelperThreads {
   static bool Take(Task* task);
   void Start(size_t wanted) REQUIRES(mutex_);
   void Loop() EXCLUDES(mutex_);
-  void HelpFirst() REQUIRES(mutex_);
+  void HelpFirst(size_t most_pieces) REQUIRES(mutex_);
 
   const size_t most_;
   Mutex mutex_;
   CondVar wake_;
   CondVar done_;
-  std::deque<Task*> tasks_ GUARDED_BY(mutex_);  // once for each piece that helpers are to do
+  std::deque<Task*> tasks_ GUARDED_BY(mutex_);  // once for each helper that is wanted, or each piece without helpers
   bool closing_ GUARDED_BY(mutex_) = false;
   size_t busy_ GUARDED_BY(mutex_) = 0;  // helpers at work
   std::vector<std::thread> threads_ GUARDED_BY(mutex_);

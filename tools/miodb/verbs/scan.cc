@@ -27,7 +27,8 @@ class Scan final : public ReadCommand {
   }
 
   int RunOn(DB* db, const Call& call) override {
-    const std::string problem = range_.Read(coding_);
+    std::string problem = range_.Read(coding_);
+    if (keys_only_ && coding_.json()) problem = "--keys_only shows plain lines: leave it or --json out";
     if (!problem.empty()) return Fail(call, problem);
     RecordWalk walk;
     Status s = walk.Open(db, range_, read_, families());
