@@ -1,7 +1,8 @@
 // Tables of which much has expired: a sample of a table's records says from when on, because the bounds of its expiries
 // do not say how many lie near which bound.
 //
-// Threads: any. Cost: a sample reads fewer than twice kExpirySamples records, once for each table that lies in DRAM.
+// Threads: any. Cost: a sample reads the beginning of kExpirySamples records at most, unverified, once for each table
+// that lies in DRAM.
 
 #ifndef MIODB_COMPACTION_POLICY_EXPIRED_TABLES_H_
 #define MIODB_COMPACTION_POLICY_EXPIRED_TABLES_H_
