@@ -330,10 +330,10 @@ void FindSites() {
   short_settings.max_images = kSiteImages;
   Explorer short_explorer(short_settings);
   RunExhaustive(&short_explorer, 1, [](uint64_t, const History&, size_t) {});
-  Explorer region_explorer(short_settings);
-  RunRegionAddition(&region_explorer, [](uint64_t, const History&, size_t) {});
-  Explorer family_explorer(short_settings);
-  RunFamilies(&family_explorer, [](uint64_t, const History&, size_t) {});
+  for (const auto& search : {RunRegionAddition, RunFamilies, RunShares}) {
+    Explorer explorer(short_settings);
+    search(&explorer, [](uint64_t, const History&, size_t) {});
+  }
   for (const Mode mode : {Mode::kAdr, Mode::kEadr, Mode::kFile}) {
     Explorer explorer(BroadSettings(mode));
     for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {
