@@ -49,7 +49,6 @@ ExpiredLook LookForExpired(const TableList& tables, uint64_t now_micros, const s
         if (at <= now_micros) look.table = table;
         look.next_micros = std::min(look.next_micros, at);
       });
-  if (look.table != nullptr) look.next_micros = kNoExpiry;
   return look;
 }
 

@@ -2,7 +2,7 @@
 // do not say how many lie near which bound.
 //
 // Threads: any. Cost: a sample reads the beginning of kExpirySamples records at most, unverified, once for each table
-// that lies in DRAM.
+// that lies in DRAM. A model of other memory charges all of these records.
 
 #ifndef MIODB_COMPACTION_POLICY_EXPIRED_TABLES_H_
 #define MIODB_COMPACTION_POLICY_EXPIRED_TABLES_H_

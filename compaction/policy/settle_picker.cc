@@ -106,50 +106,13 @@ bool HasRoom(const PickerInput& input, const MergeJob& job) {
   return index_bytes <= input.quiet_bytes;
 }
 
-}  // namespace
-
-// A merge of everything reads each entry once; merges level by level would read it once for each level. Runs of the
-// buffer that are old enough go first, then hidden versions in the repository: where others write all the time, neither
-// new runs nor newly hidden versions end. The repository alone is taken only if a merge of it would drop something, so
-// that settling what is settled ends.
-std::optional<MergeJob> PickSettle(const PickerInput& input) {
-  const Version& version = *input.version;
-  const std::vector<RunRef>& repository = version.levels.back();
-  std::vector<RunRef> buffer = BufferRuns(version);
-  const bool parts = GoesInParts(input, buffer);
-  if (input.jobs_running && !parts) return std::nullopt;
-  CHECK_LE(repository.size(), 1u);
-  if (std::optional<MergeJob> part = GoOn(input, MergeKind::kSettle)) {
-    return input.jobs_running ? std::nullopt : std::move(part);
-  }
-  const bool old = std::any_of(buffer.begin(), buffer.end(), [&](const RunRef& run) {
-    return run->tables.Total().oldest_sequence <= input.settle_sequence;
-  });
-  if ((buffer.empty() || (parts && !old)) && !input.snapshots && !repository.empty()) {
-    const TableRef first = FirstWithHidden(input, *repository[0]);
-    if (first != nullptr) return SettleRepository(input, MergeKind::kSettle, *first);
-  }
-  if (buffer.empty()) return std::nullopt;
-  if (parts) return NextPart(input, MergeKind::kSettle, std::move(buffer));
-  MergeJob job{MergeKind::kSettle, 0, version.repository(), std::move(buffer), {}};
-  job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
-  return job;
-}
-
 // The output of a merge of several levels lies in the place of its oldest run, so that has to be the deepest. The
 // oldest run that is worth it is looked for from the repository up; a run that has begun to go into the repository is.
-std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
+std::optional<MergeJob> PickQuietRuns(const PickerInput& input, uint64_t growth) {
   CHECK(!input.jobs_running && growth > 0);
   const Version& version = *input.version;
   std::vector<RunRef> buffer = BufferRuns(version), runs = buffer;
-  if (buffer.empty()) {
-    const std::vector<RunRef>& repository = version.levels.back();
-    if (repository.empty() || !Has(*repository[0], input.expired) || input.snapshots) return std::nullopt;
-    if (version.ssd != nullptr && version.ssd->file_count() > 0) return std::nullopt;
-    if (MuchExpiredAt(*input.expired) > input.date_micros) return std::nullopt;
-    std::optional<MergeJob> job = SettleRepository(input, MergeKind::kQuiet, *input.expired);
-    return job.has_value() && HasRoom(input, *job) ? job : std::nullopt;
-  }
+  if (buffer.empty()) return std::nullopt;
   if (std::optional<MergeJob> part = GoOn(input, MergeKind::kQuiet)) {
     return HasRoom(input, *part) ? std::move(part) : std::nullopt;
   }
@@ -183,6 +146,54 @@ std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
   }
   if (!HasRoom(input, job)) return std::nullopt;
   return job;
+}
+
+// The part of the repository in which much has expired, if it can go. Newer runs have no say in that.
+std::optional<MergeJob> PickExpiredPart(const PickerInput& input) {
+  const Version& version = *input.version;
+  const std::vector<RunRef>& repository = version.levels.back();
+  if (repository.empty() || !Has(*repository[0], input.expired) || input.snapshots || HasBegun(input)) {
+    return std::nullopt;
+  }
+  if (version.ssd != nullptr && version.ssd->file_count() > 0) return std::nullopt;
+  if (MuchExpiredAt(*input.expired) > input.date_micros) return std::nullopt;
+  std::optional<MergeJob> job = SettleRepository(input, MergeKind::kQuiet, *input.expired);
+  return job.has_value() && HasRoom(input, *job) ? job : std::nullopt;
+}
+
+}  // namespace
+
+// A merge of everything reads each entry once; merges level by level would read it once for each level. Runs of the
+// buffer that are old enough go first, then hidden versions in the repository: where others write all the time, neither
+// new runs nor newly hidden versions end. The repository alone is taken only if a merge of it would drop something, so
+// that settling what is settled ends.
+std::optional<MergeJob> PickSettle(const PickerInput& input) {
+  const Version& version = *input.version;
+  const std::vector<RunRef>& repository = version.levels.back();
+  std::vector<RunRef> buffer = BufferRuns(version);
+  const bool parts = GoesInParts(input, buffer);
+  if (input.jobs_running && !parts) return std::nullopt;
+  CHECK_LE(repository.size(), 1u);
+  if (std::optional<MergeJob> part = GoOn(input, MergeKind::kSettle)) {
+    return input.jobs_running ? std::nullopt : std::move(part);
+  }
+  const bool old = std::any_of(buffer.begin(), buffer.end(), [&](const RunRef& run) {
+    return run->tables.Total().oldest_sequence <= input.settle_sequence;
+  });
+  if ((buffer.empty() || (parts && !old)) && !input.snapshots && !repository.empty()) {
+    const TableRef first = FirstWithHidden(input, *repository[0]);
+    if (first != nullptr) return SettleRepository(input, MergeKind::kSettle, *first);
+  }
+  if (buffer.empty()) return std::nullopt;
+  if (parts) return NextPart(input, MergeKind::kSettle, std::move(buffer));
+  MergeJob job{MergeKind::kSettle, 0, version.repository(), std::move(buffer), {}};
+  job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
+  return job;
+}
+
+std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
+  std::optional<MergeJob> job = PickQuietRuns(input, growth);
+  return job.has_value() ? job : PickExpiredPart(input);
 }
 
 }  // namespace miodb

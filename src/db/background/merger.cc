@@ -29,6 +29,9 @@ uint64_t BytesOfMerges(const Persist& persist) {
 constexpr uint64_t kQuietShare = 8;
 constexpr uint64_t kLeastQuietBytes = 64 * 1024;
 
+// A table of which much has expired is looked for again so long after it was found.
+constexpr uint64_t kLookAgainMicros = 60 * 1000 * 1000;
+
 // A share of a merge is no smaller than so many tables, since its last one is a part of one.
 constexpr uint64_t kTablesOfShare = 4;
 
@@ -115,7 +118,7 @@ void Merger::MarkGarbage() {
 // below, and no snapshot keeps it.
 bool Merger::MayDropExpired() const {
   const Version& version = *tree_->versions->current();
-  if (version.levels.back().empty() || !version.BufferEmpty() || !tree_->immutables.empty()) return false;
+  if (version.levels.back().empty() || !tree_->immutables.empty()) return false;
   if (version.ssd != nullptr && version.ssd->file_count() > 0) return false;
   return tree_->snapshots.empty() && !tree_->SealIsAsked() && scheduler_->running() == 0 && !scheduler_->settling() &&
          !scheduler_->flushing();
@@ -130,27 +133,28 @@ bool Merger::ExpiredIsDue() const {
 }
 
 // The mutex is let go of meanwhile, so what is found may have gone. What was found before and not taken had no room for
-// its merge: there is no look before the next edit then, nor after one that has no memory.
+// its merge, or a snapshot came. Such a table, and what a look without memory has missed, is looked for later.
 void Merger::FindExpired() {
-  expired_.reset();
-  if (expired_looked_at_ == tree_->version_changes && expired_next_micros_ == kNoExpiry) return;
+  if (!expired_.expired()) return expired_.reset();
   expired_looked_at_ = tree_->version_changes;
   looking_for_expired_ = true;
   VersionRef version = tree_->versions->current();
   const uint64_t now = db_.WallMicros();
   ExpiredLook look;
+  Status s;
   {
     const DbUnlock unlock(control_);
-    const Status s = db_.WithMemory([&] {
+    s = db_.WithMemory([&] {
       look = LookForExpired(version->levels.back()[0]->tables, now, [this] { return control_->closing(); });
       return Status::OK();
     });
-    s.IgnoreError();
     version.reset();
   }
   looking_for_expired_ = false;
   expired_ = look.table;
-  expired_next_micros_ = look.next_micros;
+  const bool done = s.ok() && look.table == nullptr;
+  expired_next_micros_ = done ? look.next_micros : now + kLookAgainMicros;
+  control_->SignalDone();  // the version may have been the last one that kept some space
 }
 
 // Marks that were there go first. Each table that is found takes the mutex for itself.
