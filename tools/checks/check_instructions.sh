@@ -84,9 +84,10 @@ case ${1:-} in
     problems=()
     compare "$folder/counts" || problems+=("see above; --update records the new counts")
     count "$1" statistics >"$folder/timed"
+    # Counts differ by some instructions from run to run.
     join <(sort "$folder/counts") <(sort "$folder/timed") | awk '
       { printf "%-12s %6d, with statistics %6d\n", $1, $2, $3 }
-      $1 ~ /^(Get|GetBuffered|Put|Next)$/ && $3 * 100 > $2 * 102 { bad = 1 }
+      $1 ~ /^(Get|GetBuffered|Put|Next)$/ && $3 * 100 > $2 * 102 + 1000 { bad = 1 }
       END { exit bad || NR == 0 }' || problems+=("Options::statistics costs more than 2 % of a put, a get or a step")
     count "$1" 10000 >"$folder/ranges"
     join <(sort "$folder/counts") <(sort "$folder/ranges") | awk '
