@@ -125,7 +125,7 @@ class PMTable {
   // Some record lies in an extent that is marked for evacuation: a hint, kept by those who make the marks.
   mutable std::atomic<bool> marked{false};
 
-  // What a sample of the records has said (compaction/policy/expired_tables.h); 0: there was none.
+  // The moment that a sample of the records gave (compaction/policy/expired_tables.h); 0: no sample was made.
   mutable std::atomic<uint64_t> much_expired_at{0};
 
   // Whether the header of this leaf can be trusted as far as memory safety goes, and with kVerify its checksum too.

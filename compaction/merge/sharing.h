@@ -36,7 +36,7 @@ struct Sharing {
   }
 
   // Does all shares of a job that stores for this purpose, or, when one has failed, those that were begun; the error is
-  // one of theirs. What they stored is durable after a fence of the caller's: each share of several is fenced by its
+  // one of theirs. Stores of shares are durable after a fence of the caller's: each share of several is fenced by its
   // own thread, but where the caller's fence covers what others stored.
   Status Run(size_t count, Persist* persist, Purpose purpose, const std::function<Status(size_t share)>& share) const {
     DCHECK(persist != nullptr);

@@ -13,7 +13,7 @@ uint64_t MuchExpiredAt(const PMTable& table) {
   if (!table.expiry().any()) return kNoExpiry;
   uint64_t known = table.much_expired_at.load(std::memory_order_relaxed);  // relaxed: each sample says the same
   if (known != 0) return known;
-  // One entry of each step, anywhere in it: keys may have lifetimes that come round.
+  // The place in a step is random, since lifetimes may come round with the keys.
   const uint64_t step = (table.entries() + kExpirySamples - 1) / kExpirySamples;
   std::vector<uint64_t> expiries;
   for (uint64_t at = 0; at < table.entries(); at += step) {

@@ -5,7 +5,8 @@ and None for everything else. A benchmark that a run names twice appears a secon
 stands at the end belongs to the benchmark "end".
 
 Metrics of a benchmark of db_bench: ops_per_sec, mb_per_sec, micros_per_op, seconds, operations, p50_us, p99_us, p999_us,
-p9999_us, max_us; hottest_percent, the accesses to the hottest 1 % of the keys, where it prints that. Of "wait": seconds. Of "stats" and "end", as far as the engine tells:
+p9999_us, max_us; hottest_percent, the accesses to the hottest 1 % of the keys, where it prints that. Of "wait": seconds. Of
+"stats" and "end", as far as the engine tells:
   flushes, compactions          how many
   flush_micros, stall_micros    time in flushes; time that writers waited
   stall_flush_micros, stall_chunk_micros, stall_space_micros, stall_readers_micros, throttle_micros   MioDB: of that time and

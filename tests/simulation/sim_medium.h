@@ -89,10 +89,10 @@ class SimMedium final : public PersistHook {
   void set_watch(std::function<void(int site, SiteKind kind, Purpose purpose)> watch) { watch_ = std::move(watch); }
 
   void set_thread(int thread) { thread_ = thread; }
+  void set_fault(SiteFault fault) { fault_ = fault; }
 
   // Shares that were begun of jobs that store for this purpose.
   uint64_t shares(Purpose purpose) const { return shares_[static_cast<size_t>(purpose)]; }
-  void set_fault(SiteFault fault) { fault_ = fault; }
 
   // Empty memory of this size, nothing known of any other medium.
   void Reset(uint64_t size);

@@ -132,8 +132,8 @@ bool Merger::ExpiredIsDue() const {
          (!expired_.expired() || expired_looked_at_ != tree_->version_changes || expired_next_micros_ <= now);
 }
 
-// The mutex is let go of meanwhile, so what is found may have gone. What was found before and not taken had no room for
-// its merge, or a snapshot came. Such a table, and what a look without memory has missed, is looked for later.
+// The mutex is let go of meanwhile, so what is found may have gone. A table that was found before and not taken had no
+// room for its merge, or a snapshot came: it is looked for later, as after a look without memory.
 void Merger::FindExpired() {
   if (!expired_.expired()) return expired_.reset();
   expired_looked_at_ = tree_->version_changes;

@@ -1,8 +1,8 @@
 // A few threads that help callers with work that waits, such as reads of a disk.
 //
 // Threads: all calls by any number at once. A caller that waits works as well, so the work always comes to an end. The
-// helpers start when they are first needed; where no more can be started, those that there are do. Other threads may
-// come to help (Help), with or without helpers.
+// helpers start when they are first needed; where no more can be started, fewer do. A thread of the caller's may help
+// as well (Help).
 //
 // Errors: what the work throws has to be caught in it.
 
