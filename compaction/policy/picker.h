@@ -71,6 +71,11 @@ enum class MergesBlocked : uint8_t {
   kAll,
 };
 
+// Whether a tombstone of the repository hides nothing: there are no table files, which are older.
+inline bool TombstonesEndInPool(const Version& version) {
+  return version.ssd == nullptr || version.ssd->file_count() == 0;
+}
+
 struct PickerInput {
   VersionRef version;
   const MergePolicy* policy = DefaultMergePolicy();

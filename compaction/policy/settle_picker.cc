@@ -24,11 +24,10 @@ TableRef FirstWithHidden(const PickerInput& input, const Run& repository) {
   const Version& version = *input.version;
   DCHECK_EQ(&repository, version.levels.back()[0].get());
   if (Has(repository, input.droppable)) return input.droppable;
-  const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   // Expired values count as tombstones. Values that had expired before the clock was set back do not count.
   const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
   const auto ends_here = [&](uint64_t first_tombstone) {
-    return tombstones_end_here && first_tombstone <= date_micros;
+    return TombstonesEndInPool(version) && first_tombstone <= date_micros;
   };
   TableRef first;
   repository.tables.Search(
@@ -155,8 +154,7 @@ std::optional<MergeJob> PickExpiredPart(const PickerInput& input) {
   if (repository.empty() || !Has(*repository[0], input.expired) || input.snapshots || HasBegun(input)) {
     return std::nullopt;
   }
-  if (version.ssd != nullptr && version.ssd->file_count() > 0) return std::nullopt;
-  if (MuchExpiredAt(*input.expired) > input.date_micros) return std::nullopt;
+  if (!TombstonesEndInPool(version) || MuchExpiredAt(*input.expired) > input.date_micros) return std::nullopt;
   std::optional<MergeJob> job = SettleRepository(input, MergeKind::kQuiet, *input.expired);
   return job.has_value() && HasRoom(input, *job) ? job : std::nullopt;
 }

@@ -118,8 +118,7 @@ void Merger::MarkGarbage() {
 // below, and no snapshot keeps it.
 bool Merger::MayDropExpired() const {
   const Version& version = *tree_->versions->current();
-  if (version.levels.back().empty() || !tree_->immutables.empty()) return false;
-  if (version.ssd != nullptr && version.ssd->file_count() > 0) return false;
+  if (version.levels.back().empty() || !tree_->immutables.empty() || !TombstonesEndInPool(version)) return false;
   return tree_->snapshots.empty() && !tree_->SealIsAsked() && scheduler_->running() == 0 && !scheduler_->settling() &&
          !scheduler_->flushing();
 }
